@@ -1,4 +1,4 @@
-/** Random histories of an autoscaled NodeSet, and the laws A1 to A8 at every step and at the end. */
+/** Random histories of an autoscaled NodeSet, and the laws A1 to A9 at every step and at the end. */
 import fc from 'fast-check';
 import type { Autoscale } from '../src/kinds/nodeset/model/autoscale.ts';
 import type { Observed } from '../src/kinds/nodeset/model/observed.ts';
@@ -115,6 +115,7 @@ function step(world: SimulatedWorld, each: Event): void {
       const made = planWorkers(observed, world.now);
       checkPower(observed, made);
       checkRevisions(observed, made);
+      checkAwaited(world, observed, made);
       checkVisible(observed, made);
       checkWholeJobs(observed, made);
       happen(world, each);
@@ -230,6 +231,17 @@ function checkRevisions({ autoscale, updateRevision }: Observed, { actions }: Wo
       throw new LawBroken(
         `A8: a worker is woken with another revision than its record: ${JSON.stringify(action)}`,
       );
+}
+
+/** While Slurm does not answer, a worker that was created for a wake-up stays: a job may wait for it. */
+function checkAwaited(world: SimulatedWorld, { slurm }: Observed, { actions }: WorkerPlan): void {
+  if (slurm.kind === 'known') return;
+  for (const action of actions) {
+    if (action.kind !== 'delete-worker' || (action.why !== 'scale-in' && action.why !== 'deletion')) continue;
+    const node = world.slurm.nodes.get(action.slurmName);
+    if (node?.flags.has('POWERING_UP') && node.base !== 'IDLE')
+      throw new LawBroken(`A9: a job waits for a worker that is deleted: ${JSON.stringify(action)}`);
+  }
 }
 
 /** Sleeping nodes of another size are replaced, and sbatch refuses a job for which there are no nodes at that moment: half of them stay. */

@@ -23,6 +23,7 @@ export function worker(ordinal: number, over: Partial<Worker> = {}): Worker {
     startedAt: now - 3_600_000,
     everStarted: true,
     cannotStart: false,
+    forWakeUp: false,
     containersDead: false,
     endedAt: undefined,
     problem: undefined,

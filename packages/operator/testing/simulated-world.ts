@@ -233,7 +233,9 @@ export class SimulatedWorld {
     const slurmName =
       slurmNameOf(slot, { naming: { prefix: 'workers-', padding: 0 }, nodes: this.kubeNodes }) ?? '?';
     const uid = `pod-${this.#serial}`;
-    this.pods.set(name, pendingPod({ name, uid, slot, slurmName, revision, claims: [claim] }, this.now));
+    const identity = { name, uid, slot, slurmName, revision, claims: [claim] };
+    const forWakeUp = this.spec.autoscale !== undefined;
+    this.pods.set(name, { ...pendingPod(identity, this.now), forWakeUp });
   }
 
   #patch(action: Extract<WorkerAction, { kind: 'patch-worker' }>): void {

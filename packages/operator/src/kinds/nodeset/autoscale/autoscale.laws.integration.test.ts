@@ -1,4 +1,4 @@
-/** Laws A1 to A8 on more histories than a unit test has time for. `LAWS_RUNS` and `SEED` choose others. */
+/** Laws A1 to A9 on more histories than a unit test has time for. `LAWS_RUNS` and `SEED` choose others. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { checkAutoscaleLaws } from '../../../../testing/autoscale-history.ts';

@@ -1,4 +1,4 @@
-/** Laws A1 to A8 of an autoscaled NodeSet, on a few random histories; the integration tier runs more. */
+/** Laws A1 to A9 of an autoscaled NodeSet, on a few random histories; the integration tier runs more. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { checkAutoscaleLaws } from '../../../../testing/autoscale-history.ts';

@@ -36,7 +36,8 @@ function situation(nodes: SlurmNode[], workers: Worker[], over: Partial<Autoscal
 }
 
 /** It waits for a machine. */
-const unplaced = (ordinal: number): Worker => unplacedWorker(ordinal, { createdAt: now - 5_000 });
+const unplaced = (ordinal: number, over: Partial<Worker> = {}): Worker =>
+  unplacedWorker(ordinal, { createdAt: now - 5_000, ...over });
 
 const told = ['mirror-state', 'patch-worker', 'update-node'];
 const actionsOf = (given: Observed): string[] =>
@@ -174,6 +175,36 @@ describe('an autoscaled NodeSet', () => {
     ],
   ];
   for (const [what, actions, expected] of cases) test(what, () => assert.deepEqual(actions, expected));
+
+  test('a worker that a job may wait for stays while Slurm does not answer', () => {
+    const silent = { kind: 'unknown', since: now, why: 'slurmctld restarts' } as const;
+    const off = (over: Partial<Worker>) => ({
+      ...observed([unplaced(2)], []),
+      workers: [{ ...unplaced(2), ...over }],
+      replicas: 0,
+      slurm: silent,
+    });
+    assert.deepEqual(actionsOf(off({ forWakeUp: true })), []);
+    assert.match(plan(off({ forWakeUp: true }), now).withheld.join(), /a job may wait until w-2 has started/);
+    assert.deepEqual(actionsOf(off({})), ['delete-worker w-2']);
+  });
+
+  test('a worker that a job waits for is not replaced by one that is another node in Slurm', () => {
+    const awaited = { ...state(2, 'ALLOCATED', 'POWERING_UP'), name: 'old-2' };
+    const former = unplaced(2, { slurmName: 'old-2', revision: 'r0' });
+    const of = (node: SlurmNode) => observed([former], [node], { autoscale: { ...settings, max: 3 } });
+    const renamed = of(awaited);
+    assert.deepEqual(
+      actionsOf(renamed).filter((action) => action.startsWith('delete-worker')),
+      [],
+    );
+    assert.match(plan(renamed, now).withheld.join(), /a job in Slurm waits until old-2 has started/);
+    const idle = of({ ...awaited, base: 'IDLE' });
+    assert.deepEqual(
+      actionsOf(idle).filter((action) => action.startsWith('delete-worker')),
+      ['delete-worker old-2'],
+    );
+  });
 
   test('a worker that a job waits for stays when autoscale is switched off, or its NodeSet is deleted', () => {
     const awaited = [state(2, 'ALLOCATED', 'POWERING_UP')];

@@ -52,6 +52,8 @@ export interface Worker {
    * not reported yet is possible on every machine.
    */
   readonly cannotStart: boolean;
+  /** It was created for a node that Slurm powers up: a job may wait until it has registered. */
+  readonly forWakeUp: boolean;
   /** Every container is known to have ended: the kubelet said so. */
   readonly containersDead: boolean;
   /** When the last of them ended, by the clock of its machine; undefined while one lives, and where the kubelet does not say. */

@@ -2,7 +2,7 @@
 import { annotation, label, type NodeSet } from '@slurm-operator/api';
 import type { IPersistentVolumeClaim } from 'kubernetes-models/v1/PersistentVolumeClaim';
 import type { IPod } from 'kubernetes-models/v1/Pod';
-import { claimSlotAnnotation, targetNodeAnnotation } from '../annotations.ts';
+import { claimSlotAnnotation, targetNodeAnnotation, wakeUpAnnotation } from '../annotations.ts';
 import { modeTolerations } from './worker-placement.ts';
 import { type WorkerTemplate, workerSelector } from './worker-template.ts';
 
@@ -62,7 +62,7 @@ export function workerPod(nodeSet: NodeSet, template: WorkerTemplate, identity: 
           : {}),
       },
       annotations: {
-        ...(nodeSet.spec.autoscale === undefined ? {} : keptByAutoscalers),
+        ...(nodeSet.spec.autoscale === undefined ? {} : { ...keptByAutoscalers, [wakeUpAnnotation]: 'true' }),
         ...template.annotations,
         ...hashes,
         // The plan needs to know where a pod belongs even before it is scheduled.

@@ -1,7 +1,12 @@
 /** A pod, as the plan sees it. */
 import { annotation, app, label } from '@slurm-operator/api';
 import type { DeepReadonly, Pod } from '@slurm-operator/kube';
-import { confServerAnnotation, cordonCauseAnnotation, targetNodeAnnotation } from '../annotations.ts';
+import {
+  confServerAnnotation,
+  cordonCauseAnnotation,
+  targetNodeAnnotation,
+  wakeUpAnnotation,
+} from '../annotations.ts';
 import type { CordonCause, PodProblem, Slot, Worker } from '../model/observed.ts';
 import { statePrefix } from '../plan/mirror-state.ts';
 
@@ -61,6 +66,7 @@ export function observeWorker(
     startedAt: time(slurmd?.state?.running?.startedAt),
     everStarted: containers.some(hasStarted),
     cannotStart: !containers.some(hasStarted) && cannotStart(pod),
+    forWakeUp: pod.metadata.annotations?.[wakeUpAnnotation] === 'true',
     containersDead: isDead(pod),
     endedAt: isDead(pod) ? endOf(pod) : undefined,
     problem: problemOf(pod),

@@ -2,7 +2,7 @@
 import { safeToGiveUp, safeToStop } from '../autoscale/safe-to-stop.ts';
 import { isAwaited, isWakingUp } from '../autoscale/slot-states.ts';
 import type { SafeBecause, Safety, WhyGone, WorkerAction } from '../model/actions.ts';
-import { type Observed, slotKey, type Worker } from '../model/observed.ts';
+import { type Observed, slotKey, slurmNameOf, type Worker } from '../model/observed.ts';
 import { safeToDelete } from './safe-to-delete.ts';
 
 export interface Departure {
@@ -59,20 +59,31 @@ export function departureOf(worker: Worker, why: WhyGone, context: DepartureCont
 function safetyOf(worker: Worker, why: WhyGone, { current, isStale, now }: DepartureContext): Safety {
   if (why === 'no-machine') return safeToGiveUp(worker, current);
   if (why === 'sleep' || why === 'slow-wake') return safeToStop(worker, why, current);
-  if (isLeftEmpty.has(why) && keepsWaiting(worker, current)) return awaited(worker);
+  const awaited = leavesNoSuccessor(worker, why, current) ? awaitedBy(worker, current) : undefined;
+  if (awaited !== undefined) return awaited;
   return isStale ? { safe: true, because: 'stale-worker' } : safeToDelete(worker, current, now);
 }
 
-/** The place of such a worker is not filled again. */
+/** The place of such a worker is not filled again, or by one that is another node in Slurm. */
+const leavesNoSuccessor = (worker: Worker, why: WhyGone, current: Observed): boolean =>
+  isLeftEmpty.has(why) || slurmNameOf(worker.slot, current) !== worker.slurmName;
 const isLeftEmpty = new Set<WhyGone>(['scale-in', 'deletion', 'wrong-mode']);
 
 /** A job waits until this worker has registered: without it, it would wait until Slurm gives up, and be requeued or lost. */
-function keepsWaiting(worker: Worker, current: Observed): boolean {
-  if (worker.everStarted || !isWakingUp(worker, current) || current.slurm.kind === 'unknown') return false;
-  const isEnded = current.deleting && (current.deletionPolicy === 'Delete' || !current.controllerExists);
-  const node = current.slurm.nodes.get(worker.slurmName);
-  return !isEnded && node !== undefined && isAwaited(node);
+function awaitedBy(worker: Worker, current: Observed): Safety | undefined {
+  const { slurm, deleting, deletionPolicy, controllerExists } = current;
+  const isEnded = deleting && (deletionPolicy === 'Delete' || !controllerExists);
+  if (worker.everStarted || isEnded) return undefined;
+  if (slurm.kind === 'unknown') return worker.forWakeUp ? mayBeAwaited(worker, slurm.why) : undefined;
+  const node = slurm.nodes.get(worker.slurmName);
+  return node !== undefined && isWakingUp(worker, current) && isAwaited(node) ? awaited(worker) : undefined;
 }
+
+const mayBeAwaited = ({ slurmName }: Worker, why: string): Safety => ({
+  safe: false,
+  blind: true,
+  why: `a job may wait until ${slurmName} has started, and Slurm's view of it is unknown: ${why}`,
+});
 
 const awaited = ({ slurmName }: Worker): Safety => ({
   safe: false,

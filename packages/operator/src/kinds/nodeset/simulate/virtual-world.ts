@@ -199,6 +199,7 @@ export class VirtualWorld {
       startedAt: undefined,
       everStarted: false,
       cannotStart: false,
+      forWakeUp: this.#base.autoscale !== undefined,
       containersDead: false,
       endedAt: undefined,
       problem: undefined,
