@@ -20,6 +20,7 @@ export const autoscaleEvent: fc.Arbitrary<Event> = fc.oneof(
   { weight: 3, arbitrary: one('time') },
   { weight: 3, arbitrary: one('gang') },
   { weight: 3, arbitrary: one('new-revision', 'partition') },
+  { weight: 1, arbitrary: one('off-in-outage') },
   {
     weight: 8,
     arbitrary: one(
@@ -125,6 +126,15 @@ function step(world: SimulatedWorld, each: Event): void {
     case 'gang':
       world.now += 1000;
       world.slurm.allocateTogether(2 + (each.n % 3), world.now);
+      return;
+    // Before a worker has registered for a job that was given its node, slurmctld restarts, and nobody wants the worker any more.
+    case 'off-in-outage':
+      world.slurm.allocateTogether(1 + (each.n % 2), world.now);
+      for (const does of ['slurm', 'list', 'operator', 'slurm-down', 'list']) step(world, { does, n: 0 });
+      world.spec.autoscale = undefined;
+      world.spec.replicas = 0;
+      for (const does of ['operator', 'slurm-up', 'list']) step(world, { does, n: 0 });
+      world.spec.autoscale = autoscale;
       return;
     case 'no-machines':
       world.placement = 'nowhere';
@@ -238,8 +248,8 @@ function checkAwaited(world: SimulatedWorld, { slurm }: Observed, { actions }: W
   if (slurm.kind === 'known') return;
   for (const action of actions) {
     if (action.kind !== 'delete-worker' || (action.why !== 'scale-in' && action.why !== 'deletion')) continue;
-    const node = world.slurm.nodes.get(action.slurmName);
-    if (node?.flags.has('POWERING_UP') && node.base !== 'IDLE')
+    const isWaking = world.slurm.nodes.get(action.slurmName)?.flags.has('POWERING_UP') === true;
+    if (isWaking && world.slurm.jobs.some(({ node, waits }) => waits && node === action.slurmName))
       throw new LawBroken(`A9: a job waits for a worker that is deleted: ${JSON.stringify(action)}`);
   }
 }
