@@ -38,6 +38,11 @@ const pages: Readonly<Record<string, readonly [string, string]>> = {
   configuration: ['/configuration', 'MaxJobCount'],
 };
 const at = '/c/slurm/slurm';
+const everyPage: readonly (readonly [string, readonly [string, string]])[] = [
+  ['clusters', ['/', 'slurm']],
+  ['me', ['/me', 'You may']],
+  ...Object.entries(pages).map(([name, [below, text]]) => [name, [`${at}${below}`, text]] as const),
+];
 const screens = process.env['SCREENS'];
 const patience = { timeout: 60_000 };
 
@@ -98,13 +103,7 @@ for (const scheme of ['light', 'dark'] as const)
     await shoot(front, `login-${scheme}`);
     const page = await logIn(context);
     const errors = collectErrors(page);
-    for (const [name, [path, text]] of Object.entries({
-      clusters: ['/', 'slurm'],
-      me: ['/me', 'You may'],
-      ...Object.fromEntries(
-        Object.entries(pages).map(([name, [below, text]]) => [name, [`${at}${below}`, text]]),
-      ),
-    } as Record<string, [string, string]>)) {
+    for (const [name, [path, text]] of everyPage) {
       await page.goto(path);
       await page.getByRole('main').getByText(text).first().waitFor();
       await checkAccessibility(page, `${name} in ${scheme}`);

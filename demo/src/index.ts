@@ -1,5 +1,7 @@
 /** The implementation of `make demo` and `make demo-down`. */
 
+export { operatorValues, userPrefix } from './demo-people.ts';
+export { demoValues } from './demo-values.ts';
 export { takeGround } from './ground.ts';
 export { checkImages } from './missing-images.ts';
 export { demoImages, demoNamespace, demoOperatorNamespace, slurmVersion } from './names.ts';

@@ -1,5 +1,6 @@
 /** What every page of the dashboard must keep: axe finds nothing, nothing is written to the console, and it fits on a telephone. */
 import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import type { Page } from 'playwright-core';
 
@@ -15,7 +16,6 @@ interface Violation {
 /** Throws with what axe finds. The page's own policy allows no foreign script, so axe comes through the debugger. */
 export async function checkAccessibility(page: Page, what: string): Promise<void> {
   const session = await page.context().newCDPSession(page);
-  const { readFile } = await import('node:fs/promises');
   await session.send('Runtime.evaluate', { expression: await readFile(axe, 'utf8') });
   const { result } = await session.send('Runtime.evaluate', {
     expression: `axe.run(document, { runOnly: ${JSON.stringify(standards)} }).then(({ violations }) => JSON.stringify(violations))`,
@@ -38,10 +38,9 @@ export async function checkAccessibility(page: Page, what: string): Promise<void
 
 /** Nothing beside tables, which scroll on their own, is wider than the window. */
 export async function checkWidth(page: Page, what: string): Promise<void> {
-  const { inner, scroll } = await page.evaluate(() => ({
-    inner: innerWidth,
-    scroll: document.documentElement.scrollWidth,
-  }));
+  const { inner, scroll } = (await page.evaluate(
+    '({ inner: innerWidth, scroll: document.documentElement.scrollWidth })',
+  )) as { readonly inner: number; readonly scroll: number }; // what the expression makes
   assert.ok(scroll <= inner, `${what}: ${scroll} pixels wide in a window of ${inner}`);
 }
 

@@ -4,6 +4,7 @@ import { clusterRoutes } from './api/cluster-routes.ts';
 import type { ClusterViews } from './api/cluster-view.ts';
 import { jobRoutes } from './api/job-routes.ts';
 import { nodeRoutes } from './api/node-routes.ts';
+import { rolloutRoutes } from './api/rollout-routes.ts';
 import { DashboardServer, type DashboardServerOptions } from './http/dashboard-server.ts';
 import { WriteLimit } from './http/write-limit.ts';
 import { FeedStreams } from './stream/feed-streams.ts';
@@ -31,6 +32,7 @@ export function assembleDashboard({ views, clock, ...given }: AssembleOptions): 
       ...clusterRoutes({ views, access: given.access, now: () => clock.now() }),
       ...nodeRoutes(views),
       ...jobRoutes(views, given.access),
+      ...rolloutRoutes(views),
     ],
     openStream: (cluster, session, response) => streams.open(cluster, session, response),
     onLogout: (session) => streams.endOf(session.user.username),

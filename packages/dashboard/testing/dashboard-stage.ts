@@ -65,6 +65,7 @@ export async function startDashboard(options: StageOptions = {}) {
     alice: ['see', 'submit', 'changeJobs', 'cancelJobs'],
     ...options.grants,
   };
+  const patched: string[] = [];
   const view: ClusterView = {
     ref,
     feed,
@@ -74,6 +75,9 @@ export async function startDashboard(options: StageOptions = {}) {
       user.username === 'robot'
         ? { kind: 'none', why: 'it is not the name of a Linux account' }
         : { kind: 'user', name: user.username },
+    pauseRollout: async ({ user }, nodeSet, paused) => {
+      patched.push(`${user.username} ${paused ? 'pauses' : 'resumes'} ${nodeSet}`);
+    },
     actAs: async ({ user }, scope) => {
       if (user.username === 'robot') throw new NoSlurmToken('robot is no user of Slurm.', 403);
       const client = simulator.client({ user: scope === 'nodes' ? 'slurm' : user.username });
@@ -145,6 +149,8 @@ export async function startDashboard(options: StageOptions = {}) {
     post,
     login,
     audited,
+    /** Who paused and resumed which rollout. */
+    patched,
     errors,
     streams,
     [Symbol.asyncDispose]: async () => {

@@ -144,7 +144,7 @@ function View({
     case 'partitions':
       return <Partitions live={live} />;
     case 'rollouts':
-      return <Rollouts live={live} />;
+      return <Rollouts live={live} rights={rights} />;
     case 'timeline':
       return <Timeline live={live} />;
     case 'configuration':

@@ -145,7 +145,7 @@ function post(
         try {
           resolve({ status: response.statusCode ?? 0, said: JSON.parse(text) as Record<string, string> });
         } catch (error) {
-          reject(error as Error);
+          reject(error);
         }
       });
     },

@@ -10,7 +10,7 @@ import {
   NoSlurmToken,
   type Session,
 } from '@slurm-operator/dashboard';
-import { type Cache, events, type Live, type Log, pods } from '@slurm-operator/kube';
+import { type Cache, type Client, events, type Live, type Log, pods } from '@slurm-operator/kube';
 import { type Clock, SlurmClient, staticToken } from '@slurm-operator/slurm';
 import { clusters, controllers, nodeSets, restApis } from '../cache/resources.ts';
 import { slurmUserOf, type UserMapping } from '../exchange/slurm-user.ts';
@@ -25,6 +25,8 @@ export interface ClusterPoolOptions {
   readonly tokens: SlurmTokens;
   /** The dashboard's own token of Kubernetes. */
   readonly ownBearer: () => Promise<string>;
+  /** Runs something with the user's own token of Kubernetes. */
+  readonly asUser: (session: Session, run: (client: Client) => Promise<void>) => Promise<void>;
   readonly users: UserMapping;
   /** How a Service is reached from here. */
   readonly serviceHost: (namespace: string, service: string) => string;
@@ -74,13 +76,9 @@ export class ClusterPool implements ClusterViews {
   }
 
   async #look(): Promise<void> {
-    const found = new Map(
-      this.#options.cache
-        .list(clusters)
-        .map(
-          (cluster) => [`${cluster.metadata.namespace}/${cluster.metadata.name}` as string, cluster] as const,
-        ),
-    );
+    const found = new Map<string, Live<Cluster>>();
+    for (const cluster of this.#options.cache.list(clusters))
+      found.set(`${cluster.metadata.namespace}/${cluster.metadata.name}`, cluster);
     for (const [key, { uid, server, close }] of this.#followed) {
       const cluster = found.get(key);
       if (cluster?.metadata.uid === uid && this.#serverOf(cluster) === server) continue;
@@ -117,6 +115,11 @@ export class ClusterPool implements ClusterViews {
       reader,
       objects: () => this.#objects(ref),
       slurmIdentity: ({ user }) => slurmUserOf(user.username, users),
+      pauseRollout: (session, nodeSet, paused, signal) =>
+        this.#options.asUser(session, async (client) => {
+          const body = { spec: { updateStrategy: { rollingUpdate: { paused } } } };
+          await client.mergePatch(nodeSets, { namespace, name: nodeSet }, body, { signal });
+        }),
       actAs: async (session, scope, signal) => {
         const { token, slurmUser } = await this.#tokenOf(session, { ...ref, scope }, signal);
         const client = new SlurmClient({ server, token: staticToken(token), timeoutMs: requestTimeoutMs });

@@ -5,15 +5,21 @@ import {
   Access,
   assembleDashboard,
   Login,
+  NoSlurmToken,
   type ProxyOptions,
+  type Session,
   Sessions,
   StaticFiles,
 } from '@slurm-operator/dashboard';
 import {
+  type Client,
   type ClusterConfig,
+  createClient,
   type Event,
   events,
+  ForbiddenError,
   type Manager,
+  NotFoundError,
   type Pod,
   pods,
   project,
@@ -88,6 +94,7 @@ export async function setupDashboard(
     log,
     tokens: new SlurmTokens(new ExchangeClient(client, settings.exchange, clock), clock),
     ownBearer: () => bearerOf(config),
+    asUser: (session, run) => asUser(config, session, run),
     users: settings.users,
     serviceHost: (namespace, name) => {
       const address =
@@ -141,6 +148,34 @@ export async function setupDashboard(
     },
     { everywhere: true },
   );
+}
+
+/** A client of the user's token. What the API server refuses becomes a sentence. */
+async function asUser(
+  config: ClusterConfig,
+  { bearer, user }: Session,
+  run: (client: Client) => Promise<void>,
+): Promise<void> {
+  if (bearer === undefined)
+    throw new NoSlurmToken(
+      `${user.username} came through a proxy that passes no token of Kubernetes on, so nothing can be changed here.`,
+      403,
+    );
+  const { ca } = await config.identity({ refused: false });
+  const identity = { ...(ca === undefined ? {} : { ca }), authorization: `Bearer ${bearer}` };
+  const client = createClient(
+    { ...config, identity: () => Promise.resolve(identity) },
+    { userAgent: 'slurm-operator-dashboard' },
+  );
+  try {
+    await run(client);
+  } catch (error) {
+    if (error instanceof ForbiddenError || error instanceof NotFoundError)
+      throw new NoSlurmToken(error.message, error instanceof ForbiddenError ? 403 : 404);
+    throw error;
+  } finally {
+    client.close();
+  }
 }
 
 async function bearerOf(config: ClusterConfig): Promise<string> {
