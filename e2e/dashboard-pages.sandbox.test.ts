@@ -33,6 +33,7 @@ const pages: Readonly<Record<string, readonly [string, string]>> = {
   job: ['/jobs/49', 'Waiting'],
   submit: ['/submit', 'Script'],
   partitions: ['/partitions', 'all'],
+  accounts: ['/accounts', 'no accounting'],
   rollouts: ['/rollouts', 'gpu'],
   timeline: ['/timeline', 'ConfigApplied'],
   configuration: ['/configuration', 'MaxJobCount'],

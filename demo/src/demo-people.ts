@@ -3,7 +3,7 @@ import { group } from '@slurm-operator/api';
 import { demoNamespace } from './names.ts';
 
 /** What Kubernetes puts before the name of a service account of the demo. */
-export const userPrefix = `system:serviceaccount:${demoNamespace}:`;
+const userPrefix = `system:serviceaccount:${demoNamespace}:`;
 
 /** As in the images, and two people. */
 export const passwd = `root:x:0:0:root:/root:/bin/bash

@@ -1,6 +1,6 @@
 /** The implementation of `make demo` and `make demo-down`. */
 
-export { operatorValues, userPrefix } from './demo-people.ts';
+export { operatorValues } from './demo-people.ts';
 export { demoValues } from './demo-values.ts';
 export { takeGround } from './ground.ts';
 export { checkImages } from './missing-images.ts';

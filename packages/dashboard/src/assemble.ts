@@ -3,6 +3,7 @@ import type { Clock } from '@slurm-operator/slurm';
 import { clusterRoutes } from './api/cluster-routes.ts';
 import type { ClusterViews } from './api/cluster-view.ts';
 import { jobRoutes } from './api/job-routes.ts';
+import { limitRoutes } from './api/limit-routes.ts';
 import { nodeRoutes } from './api/node-routes.ts';
 import { rolloutRoutes } from './api/rollout-routes.ts';
 import { DashboardServer, type DashboardServerOptions } from './http/dashboard-server.ts';
@@ -33,6 +34,7 @@ export function assembleDashboard({ views, clock, ...given }: AssembleOptions): 
       ...nodeRoutes(views),
       ...jobRoutes(views, given.access),
       ...rolloutRoutes(views),
+      ...limitRoutes(views),
     ],
     openStream: (cluster, session, response) => streams.open(cluster, session, response),
     onLogout: (session) => streams.endOf(session.user.username),

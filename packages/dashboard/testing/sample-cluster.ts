@@ -52,7 +52,7 @@ export function populate({ cluster }: Simulator): void {
     for (const flag of flags) node.flags.add(flag);
     cluster.touch(node);
   };
-  const drained = { reasonSetBy: 'bob', reasonSetAt: Math.floor(Date.now() / 1000) - 7_200 };
+  const drained = { reasonSetBy: 'bob', reasonSetAt: Date.now() - 7_200_000 };
   set('gpu-31', { reason: 'new disk (bob)', ...drained }, ['DRAIN']);
   set('gpu-60', { reason: 'fan 3 (bob)', ...drained }, ['DRAIN']);
   set('cpu-30', { reason: 'Not responding', down: true });

@@ -28,12 +28,6 @@ export function clusterRoutes(options: ClusterRoutesOptions): readonly Route[] {
       rights: ['see', 'seeConfiguration'],
       handle: (asked) => configuration(options, asked),
     },
-    {
-      method: 'GET',
-      path: `${base}/partitions`,
-      rights: ['see'],
-      handle: (asked) => partitions(options, asked),
-    },
   ];
 }
 
@@ -160,11 +154,4 @@ function configuration({ views }: ClusterRoutesOptions, { cluster }: Asked): Ans
     ({ type }) => type.startsWith('Config') || type === 'Ready',
   );
   return ok({ extraConf: spec.extraConf ?? '', conditions });
-}
-
-async function partitions({ views }: ClusterRoutesOptions, { cluster, signal }: Asked): Promise<Answer> {
-  const view = views.find(cluster);
-  if (view === undefined) return bad(404, 'This cluster has gone.');
-  const { items } = await view.reader.partitions.list({ signal });
-  return ok({ partitions: items });
 }

@@ -1,4 +1,4 @@
-/** Asks the token exchange of the manager for a Slurm token, with the bearer token of whoever it is for. */
+/** Asks the token exchange of the manager for a Slurm token, with the bearer token of the user. */
 import { request } from 'node:https';
 import { tokenExchange } from '@slurm-operator/api';
 import { type Client, configMaps, type Live, type Pod, pods } from '@slurm-operator/kube';
@@ -35,7 +35,7 @@ export class ExchangeRefused extends Error {
   }
 }
 
-interface Door {
+interface Endpoint {
   readonly host: string;
   readonly port: number;
   readonly authority: string;
@@ -44,13 +44,13 @@ interface Door {
 const timeoutMs = 10_000;
 const longestAnswer = 16_384;
 /** Pods are looked for again after this long, and after every failure. */
-const keepDoorMs = 30_000;
+const keepEndpointMs = 30_000;
 
 export class ExchangeClient {
   readonly #client: Client;
   readonly #place: ExchangePlace;
   readonly #clock: Clock;
-  #door: { readonly found: Door; readonly at: number } | undefined;
+  #endpoint: { readonly found: Endpoint; readonly at: number } | undefined;
 
   constructor(client: Client, place: ExchangePlace, clock: Clock) {
     this.#client = client;
@@ -69,7 +69,7 @@ export class ExchangeClient {
       throw new ExchangeRefused(status, `The operator gives no Slurm token: ${message}.`);
     } catch (error) {
       if (error instanceof ExchangeRefused) throw error;
-      this.#door = undefined;
+      this.#endpoint = undefined;
       throw new ExchangeRefused(
         503,
         'The token exchange of the operator does not answer. Reading goes on while its last token is valid.',
@@ -78,10 +78,10 @@ export class ExchangeClient {
     }
   }
 
-  async #find(signal: AbortSignal): Promise<Door> {
+  async #find(signal: AbortSignal): Promise<Endpoint> {
     const now = this.#clock.now();
-    if (this.#door !== undefined && now - this.#door.at < keepDoorMs && now >= this.#door.at)
-      return this.#door.found;
+    if (this.#endpoint !== undefined && now - this.#endpoint.at < keepEndpointMs && now >= this.#endpoint.at)
+      return this.#endpoint.found;
     const { namespace, selector } = this.#place;
     const published = await this.#client.find(
       configMaps,
@@ -95,15 +95,15 @@ export class ExchangeClient {
         `The operator in namespace ${namespace} serves no token exchange: set operator.tokenExchange.enabled=true.`,
       );
     const { items } = await this.#client.list(pods, { namespace, labelSelector: selector, signal });
-    const found = items.flatMap((pod) => doorOf(pod, authority))[0];
+    const found = items.flatMap((pod) => endpointOf(pod, authority))[0];
     if (found === undefined)
       throw new ExchangeRefused(503, `No pod of the operator in namespace ${namespace} is ready.`);
-    this.#door = { found, at: now };
+    this.#endpoint = { found, at: now };
     return found;
   }
 }
 
-function doorOf({ metadata, spec, status }: Live<Pod>, authority: string): readonly Door[] {
+function endpointOf({ metadata, spec, status }: Live<Pod>, authority: string): readonly Endpoint[] {
   const isReady = status?.conditions?.some((one) => one.type === 'Ready' && one.status === 'True') === true;
   const port = spec?.containers
     .flatMap(({ ports }) => ports ?? [])
@@ -115,7 +115,7 @@ function doorOf({ metadata, spec, status }: Live<Pod>, authority: string): reado
 }
 
 function post(
-  { host, port, authority }: Door,
+  { host, port, authority }: Endpoint,
   bearer: string,
   body: string,
   signal: AbortSignal,

@@ -1,4 +1,4 @@
-/** Everything that the dashboard program runs, on a manager that elects nobody. */
+/** Everything that the dashboard program runs, on a manager without an election. */
 import { readFile } from 'node:fs/promises';
 import { app, label } from '@slurm-operator/api';
 import {

@@ -6,7 +6,7 @@ import { type LogSettings, logSettings } from './log-flags.ts';
 import { FlagError, type FlagValues, parseFlags, usage } from './parse-flags.ts';
 import { type ServingSettings, servingFlags, servingSettings } from './serving-flags.ts';
 
-/** Without the flags of an election: nobody is elected here. */
+/** Without the flags of an election, which there is none of. */
 const {
   'leader-elect': _elect,
   'leader-elect-namespace': _namespace,

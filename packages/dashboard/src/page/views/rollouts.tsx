@@ -7,7 +7,7 @@ import { Bar } from '../bar.tsx';
 import { useEvery, useRead } from '../use-read.ts';
 import { ConfirmDialog } from './confirm.tsx';
 
-interface NodeSetRow {
+export interface NodeSetRow {
   readonly name: string;
   readonly replicas: number | null;
   readonly ready: number;
