@@ -12,7 +12,7 @@ import { PoweredSlurm } from '../../../../testing/powered-slurm.ts';
 
 const release = process.env['AUTOSCALE_SLURM'] === '24.11' ? '24.11' : '26.05';
 const tries = Number(process.env['AUTOSCALE_TRIES'] ?? 3);
-/** Whoever asks for many tries has seen the rest. */
+/** A run of many tries has only these. */
 const once = { skip: process.env['AUTOSCALE_TRIES'] === undefined ? false : 'AUTOSCALE_TRIES is set' };
 const size = Number(process.env['AUTOSCALE_NODES'] ?? 4);
 const lanes = Array.from({ length: size }, (_, ordinal) => `gpu-${ordinal}`);
