@@ -50,6 +50,41 @@ test('rights follow what a program is asked to do: a lease to elect, reviews to 
   }
 });
 
+test('the dashboard is off; enabled it has its own account, which reads no Secret, and needs the token exchange', async () => {
+  assert.ok(!JSON.stringify(await stage.operator({})).includes('dashboard'));
+  const dashboard = { enabled: true, networkPolicy: { enabled: true } };
+  await assert.rejects(stage.operator({ dashboard }), /operator\.tokenExchange\.enabled to true/);
+  const operator = { tokenExchange: { enabled: true, userSuffix: '@example.org' } };
+  const on = await stage.operator({ operator, dashboard });
+  const { spec } = one(on, 'Deployment', 'slurm-operator-dashboard').spec.template;
+  assert.equal(spec.serviceAccountName, 'slurm-operator-dashboard');
+  assert.equal(spec.containers[0].securityContext.readOnlyRootFilesystem, true);
+  assert.ok(spec.containers[0].args.includes('--user-suffix=@example.org'), 'the names of the exchange');
+  assert.ok(!spec.containers[0].args.includes('--secure-cookies=false'), 'cookies need TLS');
+  assert.deepEqual(one(on, 'NetworkPolicy').spec.ingress, [{ ports: [{ port: 8090, protocol: 'TCP' }] }]);
+  const rules = on
+    .filter(({ kind, metadata }) => kind.endsWith('Role') && metadata.name.includes('dashboard'))
+    .flatMap((role) => (role as Any).rules as Any[]);
+  assert.ok(rules.length > 4);
+  for (const { resources, verbs } of rules) {
+    assert.ok(!resources.includes('secrets'));
+    const writes = verbs.filter((verb: string) => !['get', 'list', 'watch'].includes(verb));
+    if (writes.length > 0)
+      assert.match(
+        resources.join(),
+        /^(tokenreviews|subjectaccessreviews|clusters\/view)$/,
+        'it changes nothing',
+      );
+  }
+  const behindProxy = await stage.operator({
+    operator,
+    dashboard: { enabled: true, proxy: { secretName: 'oauth2-proxy' } },
+  });
+  const pod = one(behindProxy, 'Deployment', 'slurm-operator-dashboard').spec.template.spec;
+  assert.equal(pod.volumes[0].secret.secretName, 'oauth2-proxy');
+  assert.ok(pod.containers[0].args.includes('--proxy-secret-file=/proxy/secret'));
+});
+
 test('the token exchange is off; enabled it has a port, its own Secret and ConfigMap, and a Role for people without a binding', async () => {
   const off = await stage.operator({});
   assert.ok(!JSON.stringify(off).includes('token-exchange'));

@@ -119,7 +119,7 @@ test('pull secrets and priority reach every kind of pod', async () => {
   }
 });
 
-test('access to slurmrestd: off by default, and the operator is always let in', async () => {
+test('access to slurmrestd: off by default, and the operator and its dashboard are always let in', async () => {
   none(await stage.slurm({}), 'NetworkPolicy');
   none(await stage.slurm({}), 'Ingress');
   const policy = one(await stage.slurm({ restapi: { networkPolicy: { enabled: true } } }), 'NetworkPolicy');
@@ -127,14 +127,24 @@ test('access to slurmrestd: off by default, and the operator is always let in', 
   assert.deepEqual(ports, [{ port: 6820, protocol: 'TCP' }]);
   assert.deepEqual(from[0], {
     namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': 'slinky' } },
-    podSelector: { matchLabels: { 'app.kubernetes.io/name': 'slurm-operator' } },
+    podSelector: {
+      matchExpressions: [
+        {
+          key: 'app.kubernetes.io/name',
+          operator: 'In',
+          values: ['slurm-operator', 'slurm-operator-dashboard'],
+        },
+      ],
+    },
   });
-  const { metadata } = one(await stage.operator({}), 'Deployment', 'slurm-operator').spec.template;
-  assert.equal(
-    metadata.labels['app.kubernetes.io/name'],
-    'slurm-operator',
-    'the label that the policy lets in',
-  );
+  const manifests = await stage.operator({
+    operator: { tokenExchange: { enabled: true } },
+    dashboard: { enabled: true },
+  });
+  for (const name of ['slurm-operator', 'slurm-operator-dashboard']) {
+    const { metadata } = one(manifests, 'Deployment', name).spec.template;
+    assert.equal(metadata.labels['app.kubernetes.io/name'], name, 'the label that the policy lets in');
+  }
 });
 
 test('another port of the Service of slurmrestd is that of an Ingress, and not that of a policy, which pods are behind', async () => {

@@ -70,6 +70,9 @@ const hook = {
   matchPolicy: oneOf('How versions match.', ['Equivalent', 'Exact']),
 };
 
+const { leaderElection: _, ...withoutElection } = program('the dashboard');
+const header = (what: string) => text(`Header with ${what}.`, { pattern: '^[A-Za-z0-9-]+$' });
+
 export function operatorValues(): Schema {
   return closed('Values of the chart slurm-operator.', {
     ...helmsOwn,
@@ -121,6 +124,23 @@ export function operatorValues(): Schema {
       }),
       mutating: closed('The copy of topology.', hook),
       serverPort: portOrText('Port of the webhook.'),
+    }),
+    dashboard: closed('The web page of the clusters.', {
+      ...withoutElection,
+      port: portOrText('Port of the page.'),
+      hosts: list('Names under which browsers reach it; empty: any.', { items: { type: 'string' } }),
+      secureCookies: flag('Browsers come over TLS.'),
+      proxy: closed('A proxy that has authenticated the user.', {
+        secretName: nameOf('Secret by which it proves itself; empty: no proxy.'),
+        secretKey: text('Key in that Secret.'),
+        secretHeader: header('the secret'),
+        userHeader: header('the name of the user'),
+        groupsHeader: header('the groups of the user, separated by commas'),
+      }),
+      networkPolicy: closed('Who reaches the page.', {
+        enabled: flag('Create the NetworkPolicy.'),
+        from: list('Peers, as in `from` of a NetworkPolicy; empty: all.', { items: { type: 'object' } }),
+      }),
     }),
     certManager: closed('The certificate from cert-manager.', {
       enabled: flag('Use cert-manager.'),

@@ -1,4 +1,5 @@
 /** The values of the chart slurm in the demo: every kind, three workers in two partitions. */
+import { passwd, peopleObjects } from './demo-people.ts';
 import { smallMachine } from './install/install.ts';
 import { demoNamespace, releases, workers } from './names.ts';
 
@@ -9,15 +10,20 @@ export interface DemoValuesOptions {
   readonly machines: number;
 }
 
+/** Slurm itself must know whose jobs it runs: slurmctld, and slurmd, which starts them. */
+const mount = { volumeMounts: [{ name: 'people', mountPath: '/etc/passwd', subPath: 'passwd' }] };
+const volume = { volumes: [{ name: 'people', configMap: { name: 'demo-people' } }] };
+
 export const demoValues = ({ publicKey, registry, machines }: DemoValuesOptions): object => ({
   ...smallMachine,
   registry,
-  // A token for root can do anything, so the key itself must say that there may be one.
-  jwtKey: { annotations: { 'slinky.slurm.net/token-users': 'root' } },
+  // Tokens for root and slurm can do anything, so the key itself must say that there may be some.
+  jwtKey: { annotations: { 'slinky.slurm.net/token-users': 'root,slurm' } },
+  controller: { ...smallMachine.controller, slurmctld: mount, podSpec: volume },
   accounting: { enabled: true },
   loginsets: { main: { rootSshAuthorizedKeys: publicKey, service: { spec: { type: 'ClusterIP' } } } },
   // A worker wants a machine of its own, where there are enough.
-  nodesetDefaults: { oversubscribeNode: machines < workers },
+  nodesetDefaults: { oversubscribeNode: machines < workers, slurmd: mount, podSpec: volume },
   nodesets: {
     short: {
       replicas: workers - 1,
@@ -26,6 +32,8 @@ export const demoValues = ({ publicKey, registry, machines }: DemoValuesOptions)
     long: { replicas: 1, partition: { enabled: true, configMap: { MaxTime: 'UNLIMITED', State: 'UP' } } },
   },
   extraObjects: [
+    { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'demo-people' }, data: { passwd } },
+    ...peopleObjects,
     {
       apiVersion: 'slinky.slurm.net/v1beta1',
       kind: 'Token',

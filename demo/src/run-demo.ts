@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto';
 import type { Helm } from '@slurm-operator/charts';
 import { type Client, nodes, secrets } from '@slurm-operator/kube';
 import { accountingRecords, inController, jobThroughRest, jobThroughSsh } from './demo-jobs.ts';
+import { operatorValues } from './demo-people.ts';
 import { demoValues } from './demo-values.ts';
 import { installMariadb, installOperator, installSlurm } from './install/install.ts';
 import { Kubectl } from './install/kubectl.ts';
@@ -58,7 +59,7 @@ export async function runDemo(options: DemoOptions): Promise<DemoResult> {
 
   step('the charts: custom resources and the operator');
   for (const release of Object.values(releases)) await clearInterrupted(helm, release);
-  await installOperator(helm, { registry }, { namespace: demoOperatorNamespace, wait: false });
+  await installOperator(helm, operatorValues(registry), { namespace: demoOperatorNamespace, wait: false });
   step('a database, and the chart slurm');
   await installMariadb(kubectl, demoNamespace, await databasePassword(client), (image) =>
     inRegistry(registry, image),

@@ -2,7 +2,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { faultNamed, plant, plantedFaults } from '@slurm-operator/operator/testing';
+import { faultNamed, plant, soakFaults } from '@slurm-operator/operator/testing';
 import { runCrashSoak } from './soak/crash-soak.ts';
 import { runSoak } from './soak/run-soak.ts';
 
@@ -52,8 +52,7 @@ async function soak(): Promise<boolean> {
 
 /** Each of these faults, put back into a copy of the operator, must be found. */
 async function faults(): Promise<boolean> {
-  const wanted =
-    fault === 'all' ? plantedFaults.filter(({ aim }) => aim !== undefined) : fault.split(',').map(faultNamed);
+  const wanted = fault === 'all' ? soakFaults : fault.split(',').map(faultNamed);
   const found: Record<string, number | null> = {};
   for (const planted of wanted) {
     const directory = mkdtempSync(join(tmpdir(), 'soak-fault-'));

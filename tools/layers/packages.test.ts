@@ -12,13 +12,20 @@ const mayImport: Record<string, readonly string[]> = {
   'packages/api': [],
   'packages/sandbox': [],
   'packages/apiserver': ['packages/kubernetes-values'],
-  'packages/operator': ['packages/kubernetes-values', 'packages/kube', 'packages/slurm', 'packages/api'],
+  // The dashboard is one of its programs.
+  'packages/operator': [
+    'packages/kubernetes-values',
+    'packages/kube',
+    'packages/slurm',
+    'packages/api',
+    'packages/dashboard',
+  ],
   'packages/advice': ['packages/kube', 'packages/slurm', 'packages/api'],
   // Of the operator only its pure entry `dry-run`.
   'packages/cli': ['packages/advice', 'packages/operator', 'packages/kube', 'packages/slurm', 'packages/api'],
   'packages/dashboard': ['packages/advice', 'packages/kube', 'packages/slurm', 'packages/api'],
   // The plugin of kubectl, which is in the operator's image.
-  images: ['packages/sandbox', 'packages/cli'],
+  images: ['packages/sandbox', 'packages/cli', 'packages/dashboard'],
   localcluster: ['packages/kubernetes-values', 'packages/kube', 'packages/apiserver', 'packages/sandbox'],
   demo: [
     'packages/api',

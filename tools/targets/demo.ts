@@ -113,6 +113,12 @@ async function main(): Promise<demo.DemoResult> {
   await runCommand([process.execPath, join(root, 'packages/cli/src/bundle-main.ts'), plugin]);
   const slurm = `${given === '' ? `KUBECONFIG=${kubeconfig} ` : ''}${join(root, 'node_modules/.bin/node')} ${plugin} --namespace ${demo.demoNamespace}`;
   console.log(`
+${bold('The dashboard')}
+  reach      ${kubectlCommand} --namespace ${demo.demoOperatorNamespace} port-forward service/slurm-operator-dashboard 8090
+  open       http://localhost:8090
+  log in     with the token that this prints (alice and bob use the cluster, root runs it):
+             ${cluster} create token alice --duration=8h
+
 ${bold('What to try next')}
   alias      alias slurm='${slurm}'
   look       slurm status; slurm doctor; slurm nodes; slurm --help

@@ -141,6 +141,57 @@
     "leaderElection": true,
     "namespaces": ""
   },
+  "dashboard": {
+    "enabled": false,
+    "replicas": 1,
+    "imagePullPolicy": null,
+    "image": {
+      "repository": "slurm-operator/operator",
+      "tag": null,
+      "digest": null
+    },
+    "serviceAccount": {
+      "create": true,
+      "name": ""
+    },
+    "nodeSelector": {},
+    "affinity": {},
+    "tolerations": [],
+    "nodeLossTolerationSeconds": 30,
+    "topologySpreadConstraints": [],
+    "podSecurityContext": {},
+    "securityContext": {},
+    "resources": {
+      "requests": {
+        "cpu": "50m",
+        "memory": "128Mi"
+      }
+    },
+    "pdb": {
+      "enabled": false,
+      "minAvailable": 1,
+      "maxUnavailable": null
+    },
+    "logLevel": "info",
+    "healthPort": 8081,
+    "metricsPort": 0,
+    "metricsSecure": false,
+    "namespaces": "",
+    "port": 8090,
+    "hosts": [],
+    "secureCookies": true,
+    "proxy": {
+      "secretName": "",
+      "secretKey": "secret",
+      "secretHeader": "x-proxy-secret",
+      "userHeader": "x-forwarded-user",
+      "groupsHeader": "x-forwarded-groups"
+    },
+    "networkPolicy": {
+      "enabled": false,
+      "from": []
+    }
+  },
   "certManager": {
     "enabled": false,
     "secretName": "",

@@ -12,14 +12,14 @@
 {{- default .Release.Namespace .Values.namespaceOverride -}}
 {{- end -}}
 
-{{/* Arguments: root, component (operator or webhook). */}}
+{{/* Arguments: root, component (operator, webhook or dashboard). */}}
 {{- define "operator.componentName" -}}
-{{- include "operator.fullname" .root -}}{{- if eq .component "webhook" -}}-webhook{{- end -}}
+{{- include "operator.fullname" .root -}}{{- if ne .component "operator" -}}-{{ .component }}{{- end -}}
 {{- end -}}
 
 {{/* Selectors never change: no version in them. */}}
 {{- define "operator.selector" -}}
-app.kubernetes.io/name: {{ include "operator.name" .root }}{{ if eq .component "webhook" }}-webhook{{ end }}
+app.kubernetes.io/name: {{ include "operator.name" .root }}{{ if ne .component "operator" }}-{{ .component }}{{ end }}
 app.kubernetes.io/instance: {{ .root.Release.Name }}
 {{- end -}}
 

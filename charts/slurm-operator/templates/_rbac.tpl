@@ -27,8 +27,11 @@ whatever needs no cluster-wide right becomes a Role in each of them. Arguments: 
 {{- $_ := set $files "own" (append $files.own "certificates-namespace") -}}
 {{- end -}}
 {{- end -}}
+{{- if eq .component "dashboard" -}}
+{{- $files = dict "cluster" (list "reviews") "namespaced" (list "dashboard-namespace") "own" (list "dashboard-exchange") -}}
+{{- end -}}
 {{- $exchanges := and (eq .component "operator") $v.tokenExchange.enabled -}}
-{{- if or $v.metricsSecure $exchanges -}}{{- $_ := set $files "cluster" (append $files.cluster "reviews") -}}{{- end -}}
+{{- if and (ne .component "dashboard") (or $v.metricsSecure $exchanges) -}}{{- $_ := set $files "cluster" (append $files.cluster "reviews") -}}{{- end -}}
 {{- if $exchanges -}}{{- $_ := set $files "own" (append $files.own "exchange-namespace") -}}{{- end -}}
 {{- if and $v.leaderElection (eq .component "operator") -}}{{- $_ := set $files "own" (append $files.own "lease") -}}{{- end -}}
 {{- $namespaces := include "operator.namespaces" . | fromJsonArray -}}

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { plantedFaults } from '@slurm-operator/operator/testing';
+import { soakFaults } from '@slurm-operator/operator/testing';
 import { account } from './account.ts';
 import { allJobs } from './all-jobs.ts';
 import { parseJobRecords } from './job-record.ts';
@@ -145,7 +145,7 @@ test('an operation depends on its seed and its number alone, and every kind can 
 });
 
 test('every other operation is of a kind that a planted fault needs, and the soak has all of these kinds', () => {
-  for (const { name, aim = [] } of plantedFaults)
+  for (const { name, aim = [] } of soakFaults)
     for (const kind of aim) assert.ok(operationKinds.includes(kind), `${name}: ${kind}`);
   const odd = [1, 3, 5, 7].map((n) => draw(1, n, [], ['scale']).operation.kind);
   assert.deepEqual(odd, ['scale', 'scale', 'scale', 'scale']);

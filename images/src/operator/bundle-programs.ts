@@ -1,12 +1,14 @@
 /** Bundles each program of the operator into one file, and tells what went into it. */
 import { fileURLToPath } from 'node:url';
 import { bundleCli } from '@slurm-operator/cli/bundle';
+import { bundlePage } from '@slurm-operator/dashboard/build-page';
 import type { RootFile, UnpackedPackages } from '@slurm-operator/sandbox';
 import { build, type Plugin } from 'esbuild';
 import {
   librarySuite,
   nodePath,
   nodeVersion,
+  pageDirectory,
   plainFiles,
   pluginPath,
   programDirectory,
@@ -95,10 +97,17 @@ export async function operatorFiles(
 ): Promise<readonly RootFile[]> {
   const bundles = await bundlePrograms();
   const plugin = await bundleCli(version);
-  const inputs = [...new Set([...bundles.flatMap((bundle) => bundle.inputs), ...plugin.inputs])];
+  const page = await bundlePage();
+  const inputs = [
+    ...new Set([...bundles.flatMap((bundle) => bundle.inputs), ...plugin.inputs, ...page.inputs]),
+  ].toSorted();
   return [
     ...plainFiles,
     ...bundles.map(({ path, content }) => ({ path, content, mode: 0o755 })),
+    ...[...page.files].map(([name, content]) => ({
+      path: `${pageDirectory}/${name}`,
+      content: content.toString('utf8'),
+    })),
     // For people to copy: the plugin of kubectl that belongs to this operator.
     { path: pluginPath, content: plugin.content },
     { path: sbomPath, content: softwareBill(inputs, debian, librarySuite, version) },

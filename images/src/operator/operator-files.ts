@@ -47,12 +47,14 @@ export const nodeVersion = rootManifest.optionalDependencies[machines.amd64.runt
 export const nodePath = '/usr/bin/node';
 export const programDirectory = '/usr/lib/slurm-operator';
 export const pluginPath = '/usr/share/slurm-operator/kubectl-slurm';
+export const pageDirectory = '/usr/share/slurm-operator/dashboard';
 export const sbomPath = '/usr/share/sbom/slurm-operator.cdx.json';
 
 /** Each program: its source from the root of the repository, and the name it is started by. */
 export const programs = [
   { name: 'manager', source: 'packages/operator/src/manager.ts', link: '/manager' },
   { name: 'webhook', source: 'packages/operator/src/webhook.ts', link: '/webhook' },
+  { name: 'dashboard', source: 'packages/operator/src/dashboard.ts', link: '/dashboard' },
   { name: 'curl', source: 'packages/operator/src/curl.ts', link: '/usr/bin/curl' },
 ] as const;
 
@@ -86,7 +88,7 @@ export const operatorConfig = (version: string): ImageConfig => ({
   entrypoint: ['/manager'],
   env: { PATH: '/usr/bin', NODE_ENV: 'production', ...returnsMemory },
   user: `${account.uid}:${account.gid}`,
-  ports: ['8080/tcp', '8081/tcp', '9443/tcp'],
+  ports: ['8080/tcp', '8081/tcp', '8090/tcp', '9443/tcp'],
   labels: {
     'org.opencontainers.image.title': 'slurm-operator',
     'org.opencontainers.image.description': 'Runs Slurm clusters on Kubernetes.',

@@ -1,22 +1,26 @@
-/** Bundles the page into a folder: one script, one style sheet, nothing from elsewhere. */
-import { copyFile, mkdir, readFile } from 'node:fs/promises';
+/** Bundles the page: one script, one style sheet, nothing from elsewhere. */
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { build } from 'esbuild';
 
 const source = join(import.meta.dirname, 'page');
 
-export interface BuiltPage {
-  readonly directory: string;
+export interface PageBundle {
+  /** By name: index.html and what it loads. */
+  readonly files: ReadonlyMap<string, Buffer>;
   readonly javascriptGzipBytes: number;
+  /** The sources that are in it, from the root of the repository. */
+  readonly inputs: readonly string[];
 }
 
-export async function buildPage(directory: string): Promise<BuiltPage> {
-  await mkdir(directory, { recursive: true });
-  await build({
+export async function bundlePage(): Promise<PageBundle> {
+  const { outputFiles, metafile } = await build({
+    absWorkingDir: join(import.meta.dirname, '../../..'),
     entryPoints: [join(source, 'main.tsx')],
-    outfile: join(directory, 'main.js'),
     bundle: true,
+    write: false,
+    metafile: true,
     minify: true,
     format: 'esm',
     target: 'es2022',
@@ -24,10 +28,22 @@ export async function buildPage(directory: string): Promise<BuiltPage> {
     jsxImportSource: 'preact',
     logLevel: 'error',
   });
-  for (const file of ['index.html', 'style.css', 'icon.svg'])
-    await copyFile(join(source, file), join(directory, file));
+  const script = Buffer.from(outputFiles[0]?.contents ?? '');
+  const names = ['index.html', 'style.css', 'icon.svg'] as const;
+  const rest = await Promise.all(
+    names.map(async (name) => [name, await readFile(join(source, name))] as const),
+  );
   return {
-    directory,
-    javascriptGzipBytes: gzipSync(await readFile(join(directory, 'main.js')), { level: 9 }).length,
+    files: new Map<string, Buffer>([...rest, ['main.js', script]]),
+    javascriptGzipBytes: gzipSync(script, { level: 9 }).length,
+    inputs: Object.keys(metafile.inputs).toSorted(),
   };
+}
+
+/** Writes the page into a folder. */
+export async function buildPage(directory: string): Promise<PageBundle> {
+  const page = await bundlePage();
+  await mkdir(directory, { recursive: true });
+  for (const [name, content] of page.files) await writeFile(join(directory, name), content);
+  return page;
 }

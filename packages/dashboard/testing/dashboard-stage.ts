@@ -5,20 +5,16 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { systemClock } from '@slurm-operator/slurm';
 import { type SimulatorOptions, startSimulator } from '@slurm-operator/slurm/testing';
-import { clusterRoutes } from '../src/api/cluster-routes.ts';
-import type { ClusterView, ClusterViews } from '../src/api/cluster-view.ts';
+import type { ClusterObjects, ClusterView, ClusterViews } from '../src/api/cluster-view.ts';
 import { NoSlurmToken } from '../src/api/cluster-view.ts';
-import { jobRoutes } from '../src/api/job-routes.ts';
-import { nodeRoutes } from '../src/api/node-routes.ts';
+import { assembleDashboard } from '../src/assemble.ts';
 import { ClusterFeed } from '../src/feed/cluster-feed.ts';
-import { type AuditLine, DashboardServer } from '../src/http/dashboard-server.ts';
+import type { AuditLine } from '../src/http/dashboard-server.ts';
 import { StaticFiles } from '../src/http/static-files.ts';
-import { WriteLimit } from '../src/http/write-limit.ts';
 import { Access } from '../src/identity/access.ts';
 import { Login, type ProxyOptions } from '../src/identity/login.ts';
 import { Sessions } from '../src/identity/sessions.ts';
 import { type Right, rights } from '../src/live/rights.ts';
-import { FeedStreams } from '../src/stream/feed-streams.ts';
 
 export interface StageOptions {
   readonly simulator?: SimulatorOptions;
@@ -26,6 +22,7 @@ export interface StageOptions {
   readonly grants?: Readonly<Record<string, readonly Right[]>>;
   readonly proxy?: ProxyOptions;
   readonly page?: string;
+  readonly objects?: () => ClusterObjects;
 }
 
 /** The fields that tests read; which of them an answer has depends on its route. */
@@ -68,15 +65,19 @@ export async function startDashboard(options: StageOptions = {}) {
     alice: ['see', 'submit', 'changeJobs', 'cancelJobs'],
     ...options.grants,
   };
+  const patched: string[] = [];
   const view: ClusterView = {
     ref,
     feed,
-    objects: () => undefined,
+    objects: options.objects ?? (() => undefined),
     reader: simulator.client({ user: 'dashboard' }),
     slurmIdentity: ({ user }) =>
       user.username === 'robot'
         ? { kind: 'none', why: 'it is not the name of a Linux account' }
         : { kind: 'user', name: user.username },
+    pauseRollout: async ({ user }, nodeSet, paused) => {
+      patched.push(`${user.username} ${paused ? 'pauses' : 'resumes'} ${nodeSet}`);
+    },
     actAs: async ({ user }, scope) => {
       if (user.username === 'robot') throw new NoSlurmToken('robot is no user of Slurm.', 403);
       const client = simulator.client({ user: scope === 'nodes' ? 'slurm' : user.username });
@@ -99,8 +100,9 @@ export async function startDashboard(options: StageOptions = {}) {
   const directory = options.page ?? (await emptyPage());
   const audited: AuditLine[] = [];
   const errors: unknown[] = [];
-  const streams = new FeedStreams({ clock, views });
-  const server = new DashboardServer({
+  const dashboard = assembleDashboard({
+    views,
+    clock,
     hosts: 'any',
     secure: false,
     sessions,
@@ -112,19 +114,11 @@ export async function startDashboard(options: StageOptions = {}) {
       review: async (token) => (/^token-of-[a-z]+$/.test(token) ? { username: token.slice(9) } : undefined),
       ...(options.proxy && { proxy: options.proxy }),
     }),
-    routes: [
-      ...clusterRoutes({ views, access, now: () => clock.now() }),
-      ...nodeRoutes(views),
-      ...jobRoutes(views, access),
-    ],
-    openStream: (cluster, session, response) => streams.open(cluster, session, response),
-    onLogout: (session) => streams.endOf(session.user.username),
     files: await StaticFiles.read(directory),
-    writeLimit: new WriteLimit({ clock }),
     audit: (line) => audited.push(line),
     onError: (error) => errors.push(error),
-    hasCluster: (cluster) => views.find(cluster) !== undefined,
   });
+  const { server, streams } = dashboard;
   const port = await server.listen(0, '127.0.0.1');
   const origin = `http://127.0.0.1:${port}`;
 
@@ -155,11 +149,12 @@ export async function startDashboard(options: StageOptions = {}) {
     post,
     login,
     audited,
+    /** Who paused and resumed which rollout. */
+    patched,
     errors,
     streams,
     [Symbol.asyncDispose]: async () => {
-      streams[Symbol.dispose]();
-      await server[Symbol.asyncDispose]();
+      await dashboard[Symbol.asyncDispose]();
       await feed[Symbol.asyncDispose]();
       await simulator[Symbol.asyncDispose]();
       if (options.page === undefined) await rm(directory, { recursive: true, force: true });

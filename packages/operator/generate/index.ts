@@ -6,6 +6,8 @@ import {
   bindingNamespaceRules,
   certificateClusterRules,
   certificateNamespaceRules,
+  dashboardExchangeRules,
+  dashboardNamespaceRules,
   exchangeClientRules,
   exchangeNamespaceRules,
   leaseRules,
@@ -43,7 +45,8 @@ const rulesFiles: Readonly<
     rules: replicaRules,
   },
   reviews: {
-    about: 'both programs, of the whole cluster, with --metrics-secure or --token-exchange-addr',
+    about:
+      'the dashboard always, the others with --metrics-secure or --token-exchange-addr, of the whole cluster',
     rules: reviewRules,
   },
   'exchange-namespace': {
@@ -53,6 +56,14 @@ const rulesFiles: Readonly<
   'exchange-client': {
     about: 'people who use the token exchange, in the namespace of the manager',
     rules: exchangeClientRules,
+  },
+  'dashboard-namespace': {
+    about: 'dashboard, in every namespace that it shows',
+    rules: dashboardNamespaceRules,
+  },
+  'dashboard-exchange': {
+    about: 'dashboard, in the namespace of the manager',
+    rules: dashboardExchangeRules,
   },
   'webhook-cluster': { about: 'webhook, of the whole cluster', rules: webhookClusterRules },
   'webhook-namespace': { about: 'webhook, in every namespace it reviews', rules: webhookNamespaceRules },

@@ -1,4 +1,5 @@
 /** The flags of both programs and who may do what, as pages of the reference. */
+import { dashboardFlagTable } from '../src/programs/dashboard-flags.ts';
 import { managerFlagTable } from '../src/programs/manager-flags.ts';
 import type { Flags } from '../src/programs/parse-flags.ts';
 import { webhookFlagTable } from '../src/programs/webhook-flags.ts';
@@ -19,8 +20,8 @@ export function flagsPage(): string {
 
 # Flags
 
-Both programs are in one image: \`/manager\` runs the controllers, \`/webhook\` serves admission reviews. Flags have the
-syntax of Go programs (\`--name value\`, \`--name=value\`, one dash or two). The environment variable \`LOG_LEVEL\` takes
+All programs are in one image: \`/manager\` runs the controllers, \`/webhook\` serves admission reviews, \`/dashboard\` serves
+the [dashboard](../dashboard.md). Flags have the syntax of Go programs (\`--name value\`, \`--name=value\`, one dash or two). The environment variable \`LOG_LEVEL\` takes
 precedence over every log flag; \`POD_NAMESPACE\` is the namespace of the program.
 
 ## manager
@@ -30,6 +31,10 @@ ${table(managerFlagTable)}
 ## webhook
 
 ${table(webhookFlagTable)}
+
+## dashboard
+
+${table(dashboardFlagTable)}
 `;
 }
 

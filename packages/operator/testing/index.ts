@@ -8,6 +8,6 @@ export { crashAtEveryWrite } from './crash-at-every-write.ts';
 export { type CrashScenario, crashScenarios } from './crash-scenarios.ts';
 export { NodeSetStage } from './nodeset-stage.ts';
 export { aController, aNodeSet } from './objects.ts';
-export { faultNamed, plant, plantedFaults } from './planted-faults.ts';
+export { faultNamed, plant, soakFaults } from './planted-faults.ts';
 export { RealSlurm } from './real-slurm.ts';
 export { steady } from './steady.ts';

@@ -5,6 +5,7 @@
 import { cpSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { autoscaleFaults } from './autoscale-faults.ts';
 
 interface Edit {
   /** Below `packages/operator/src`. */
@@ -251,11 +252,16 @@ export function withFault({ name, edits }: PlantedFault): ReadonlyMap<string, st
   return texts;
 }
 
+/** Those that the soak finds. */
+export const soakFaults: readonly PlantedFault[] = [...plantedFaults, ...autoscaleFaults].filter(
+  ({ aim }) => aim !== undefined,
+);
+
 export function faultNamed(name: string): PlantedFault {
-  const found = plantedFaults.find((fault) => fault.name === name);
+  const found = [...plantedFaults, ...autoscaleFaults].find((fault) => fault.name === name);
   if (found === undefined)
     throw new Error(
-      `there is no planted fault ${name}; choose one of ${plantedFaults.map((fault) => fault.name).join(', ')}`,
+      `there is no planted fault ${name}; choose one of ${soakFaults.map((fault) => fault.name).join(', ')}`,
     );
   return found;
 }

@@ -1,4 +1,4 @@
-/** Clusters, the overview of one, its rollouts, and what the user may do. */
+/** Clusters, the overview of one, and what the user may do. */
 import { diagnose, type EvidenceSet, forbidden, known, unknown } from '@slurm-operator/advice';
 import type { Answer, Asked, Route } from '../http/routes.ts';
 import type { Access } from '../identity/access.ts';
@@ -21,19 +21,12 @@ export function clusterRoutes(options: ClusterRoutesOptions): readonly Route[] {
     { method: 'GET', path: '/api/clusters', rights: [], handle: (asked) => listClusters(options, asked) },
     { method: 'GET', path: '/api/me', rights: [], handle: (asked) => whoAmI(options, asked) },
     { method: 'GET', path: `${base}/overview`, rights: ['see'], handle: (asked) => overview(options, asked) },
-    { method: 'GET', path: `${base}/rollouts`, rights: ['see'], handle: (asked) => rollouts(options, asked) },
     { method: 'GET', path: `${base}/timeline`, rights: ['see'], handle: (asked) => timeline(options, asked) },
     {
       method: 'GET',
       path: `${base}/configuration`,
       rights: ['see', 'seeConfiguration'],
       handle: (asked) => configuration(options, asked),
-    },
-    {
-      method: 'GET',
-      path: `${base}/partitions`,
-      rights: ['see'],
-      handle: (asked) => partitions(options, asked),
     },
   ];
 }
@@ -120,29 +113,6 @@ export function evidenceOf(view: ClusterView, now: number): EvidenceSet {
   };
 }
 
-function rollouts({ views }: ClusterRoutesOptions, { cluster }: Asked): Answer {
-  const objects = views.find(cluster)?.objects();
-  if (objects === undefined) return bad(404, 'The objects of this cluster are not read yet.');
-  return ok({
-    nodeSets: objects.nodeSets.map(({ metadata, spec, status }) => ({
-      name: metadata.name,
-      replicas: spec.replicas ?? null,
-      ready: status?.readyReplicas ?? 0,
-      updated: status?.updatedReplicas ?? 0,
-      total: status?.replicas ?? 0,
-      conditions: (status?.conditions ?? []).map(
-        ({ type, status: is, reason, message, lastTransitionTime }) => ({
-          type,
-          status: is,
-          reason,
-          message,
-          since: lastTransitionTime,
-        }),
-      ),
-    })),
-  });
-}
-
 /** Conditions and events of all objects on one axis, the newest first. */
 function timeline({ views }: ClusterRoutesOptions, { cluster }: Asked): Answer {
   const objects = views.find(cluster)?.objects();
@@ -184,11 +154,4 @@ function configuration({ views }: ClusterRoutesOptions, { cluster }: Asked): Ans
     ({ type }) => type.startsWith('Config') || type === 'Ready',
   );
   return ok({ extraConf: spec.extraConf ?? '', conditions });
-}
-
-async function partitions({ views }: ClusterRoutesOptions, { cluster, signal }: Asked): Promise<Answer> {
-  const view = views.find(cluster);
-  if (view === undefined) return bad(404, 'This cluster has gone.');
-  const { items } = await view.reader.partitions.list({ signal });
-  return ok({ partitions: items });
 }

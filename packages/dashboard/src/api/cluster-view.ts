@@ -28,6 +28,13 @@ export interface ClusterView {
   readonly slurmIdentity: (session: Session) => SlurmIdentity;
   /** A client with a token of this very user; `NoSlurmToken` says in a sentence why there is none. Dispose it. */
   readonly actAs: (session: Session, scope: 'jobs' | 'nodes', signal: AbortSignal) => Promise<UserClient>;
+  /** With the user's own token of Kubernetes, so that its API server decides. Throws `NoSlurmToken` where there is none. */
+  readonly pauseRollout: (
+    session: Session,
+    nodeSet: string,
+    paused: boolean,
+    signal: AbortSignal,
+  ) => Promise<void>;
 }
 
 export interface UserClient extends Disposable {

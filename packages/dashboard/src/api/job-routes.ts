@@ -7,10 +7,12 @@ import type { Access } from '../identity/access.ts';
 import type { JobRow } from '../live/job-row.ts';
 import { answerOf, bad, ok } from './answers.ts';
 import type { ClusterView, ClusterViews } from './cluster-view.ts';
+import { explainJob } from './explain-job.ts';
 import { type BadField, isBadField, numberField, textField } from './read-input.ts';
 
 const base = '/api/clusters/:namespace/:cluster';
 const mostJobsAtOnce = 200;
+const keepJobMs = 1_000;
 const name = /^[\w.+,=:/[\]-]+$/;
 const jobId = /^\d{1,10}(_\d{1,7})?$/;
 
@@ -70,12 +72,18 @@ async function oneJob(views: ClusterViews, access: Access, asked: Asked): Promis
   if (!jobId.test(id)) return bad(400, `"${id.slice(0, 20)}" is not the number of a job.`, 'job');
   const visible = await visibleTo(view, access, asked);
   return answerOf(`Job ${id}`, async () => {
-    const job = await view.reader.jobs.get(id, { signal: asked.signal });
+    const job = await view.feed.shared.read(`job ${id}`, keepJobMs, (signal) =>
+      view.reader.jobs.get(id, { signal }),
+    );
     // A job of another user is as unknown as one that does not exist.
     if (job === undefined || (!visible.all && job.user !== visible.user))
       return bad(404, `Slurm does not know job ${id}. It forgets jobs some minutes after their end.`);
     const queue = [...view.feed.jobs.rows.values()];
-    return ok({ job, place: placeInQueue(queue, job.partition, job.priority ?? 0, job.state) });
+    return ok({
+      job,
+      place: placeInQueue(queue, job.partition, job.priority ?? 0, job.state),
+      why: await explainJob(view, job, visible.all, Date.now()),
+    });
   });
 }
 

@@ -16,6 +16,7 @@ import { figuresOf } from './figures.ts';
 import { History } from './history.ts';
 import { jobRow, withJobState } from './read-job.ts';
 import { nodeRow } from './read-node.ts';
+import { SharedReads } from './shared-reads.ts';
 
 export interface ClusterFeedOptions {
   readonly client: SlurmClient;
@@ -37,6 +38,8 @@ const historyMs = 60_000;
 
 export class ClusterFeed implements AsyncDisposable {
   readonly history: History;
+  /** What pages ask for beside nodes and jobs. */
+  readonly shared: SharedReads;
   readonly #clock: Clock;
   readonly #nodes: NodeWatch;
   readonly #jobs: JobIndex<JobRow>;
@@ -54,6 +57,7 @@ export class ClusterFeed implements AsyncDisposable {
     this.#nodeTable = new VersionedTable(firstVersion);
     this.#jobsVersion = firstVersion;
     this.history = new History();
+    this.shared = new SharedReads(clock);
     this.#nodes = new NodeWatch(watch);
     this.#jobs = new JobIndex({ ...watch, project: jobRow, withState: withJobState });
     this.#nodes.subscribe(({ view, before, changes }) => {

@@ -31,12 +31,19 @@ export class StaticFiles {
 
   static async read(directory: string): Promise<StaticFiles> {
     const names = (await readdir(directory)).filter((name) => types[extname(name)] !== undefined);
-    const read = await Promise.all(
-      names.map(async (name) => [`/${name}`, await prepared(join(directory, name))] as const),
-    );
-    if (!read.some(([name]) => name === '/index.html'))
+    if (!names.includes('index.html'))
       throw new Error(`the folder ${directory} has no index.html: build the page first`);
-    return new StaticFiles(new Map(read));
+    return StaticFiles.of(
+      await Promise.all(names.map(async (name) => [name, await readFile(join(directory, name))] as const)),
+    );
+  }
+
+  /** Of names and contents: a program that is one file carries the page in itself. */
+  static async of(contents: Iterable<readonly [string, Buffer]>): Promise<StaticFiles> {
+    const files = [...contents].map(
+      async ([name, plain]) => [`/${name}`, await prepared(name, plain)] as const,
+    );
+    return new StaticFiles(new Map(await Promise.all(files)));
   }
 
   serve(request: IncomingMessage, response: ServerResponse, path: string): void {
@@ -67,12 +74,11 @@ export class StaticFiles {
   }
 }
 
-async function prepared(path: string): Promise<StaticFile> {
-  const plain = await readFile(path);
+async function prepared(name: string, plain: Buffer): Promise<StaticFile> {
   const [br, zipped] = await Promise.all([
     promisify(brotliCompress)(plain, { params: { [constants.BROTLI_PARAM_QUALITY]: 9 } }),
     promisify(gzip)(plain, { level: 9 }),
   ]);
   const etag = `"${hash('sha256', plain).slice(0, 32)}"`;
-  return { type: types[extname(path)] ?? '', etag, plain, br, gzip: zipped };
+  return { type: types[extname(name)] ?? '', etag, plain, br, gzip: zipped };
 }

@@ -6,6 +6,7 @@ export const viewNames = [
   'jobs',
   'submit',
   'partitions',
+  'accounts',
   'rollouts',
   'timeline',
   'configuration',

@@ -9,7 +9,7 @@ interface ChartProps {
   readonly lines: readonly (readonly [ChartName, string, string])[];
 }
 
-const height = 140;
+const height = 110;
 
 export function Chart({ title, charts, lines }: ChartProps) {
   const canvas = useRef<HTMLCanvasElement>(null);
@@ -21,8 +21,9 @@ export function Chart({ title, charts, lines }: ChartProps) {
   return (
     <section>
       <h2>{title}</h2>
-      <canvas ref={canvas} role="img" aria-label={`${title} of the last 24 hours. Now: ${lines.map(([name, label]) => `${label} ${last(name)}`).join(', ')}.`} />
-      <div class="legend">
+      {charts.at.length < 2 && <p class="quiet small">One point a minute, for a day; the first ones come soon.</p>}
+      <canvas ref={canvas} hidden={charts.at.length < 2} role="img" aria-label={`${title} of the last 24 hours. Now: ${lines.map(([name, label]) => `${label} ${last(name)}`).join(', ')}.`} />
+      <div class="legend" hidden={charts.at.length < 2}>
         {lines.map(([name, label, colour]) => (
           <span key={name}>
             <Swatch colour={colour} /> {label} {last(name)}
@@ -44,7 +45,7 @@ function Swatch({ colour }: { colour: string }) {
 }
 
 function draw(canvas: HTMLCanvasElement, charts: Charts, lines: ChartProps['lines']): void {
-  const width = Math.min(canvas.parentElement?.clientWidth ?? 600, 1400) - 26;
+  const width = Math.min(canvas.parentElement?.clientWidth ?? 600, 1400) - 34;
   const ratio = devicePixelRatio;
   canvas.width = width * ratio;
   canvas.height = height * ratio;
@@ -64,6 +65,14 @@ function draw(canvas: HTMLCanvasElement, charts: Charts, lines: ChartProps['line
   context.fillText('0', 0, height - 4);
   const x = (at: number) => 34 + ((at - from) / Math.max(1, until - from)) * (width - 40);
   const y = (value: number) => height - 6 - (value / most) * (height - 16);
+  context.strokeStyle = style.getPropertyValue('--line');
+  context.lineWidth = 1;
+  for (const level of [0, most / 2, most]) {
+    context.beginPath();
+    context.moveTo(34, y(level));
+    context.lineTo(width, y(level));
+    context.stroke();
+  }
   for (const [name, , colour] of lines) {
     context.strokeStyle = style.getPropertyValue(colour);
     context.lineWidth = 2;

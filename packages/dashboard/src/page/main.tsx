@@ -2,11 +2,14 @@
 import { signal } from '@preact/signals';
 import { render } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
+import type { Right } from '../live/rights.ts';
 import { type Address, pathOf, readAddress, type ViewName } from './address.ts';
 import { go, Link } from './link.tsx';
 import { LiveCluster } from './live-cluster.ts';
-import { type Me, rightsIn } from './me.ts';
+import { Mark } from './mark.tsx';
+import { type Me, rightsIn, shortName } from './me.ts';
 import { read, ServerError, write } from './server.ts';
+import { Accounts } from './views/accounts.tsx';
 import { Clusters } from './views/clusters.tsx';
 import { Configuration } from './views/configuration.tsx';
 import { FreshnessNotice } from './views/freshness.tsx';
@@ -27,10 +30,18 @@ const titles: Readonly<Record<ViewName, string>> = {
   nodes: 'Nodes',
   jobs: 'Jobs',
   submit: 'Submit',
-  partitions: 'Partitions',
+  partitions: 'Limits',
+  accounts: 'Accounts',
   rollouts: 'Rollouts',
   timeline: 'Timeline',
   configuration: 'Configuration',
+};
+
+/** A view that a user may not have is not offered; the server refuses it as well. */
+const needs: Partial<Readonly<Record<ViewName, Right>>> = {
+  submit: 'submit',
+  accounts: 'seeAllJobs',
+  configuration: 'seeConfiguration',
 };
 
 const address = signal<Address>(readAddress(location.pathname, location.search));
@@ -66,17 +77,20 @@ function App() {
       </a>
       <header class="top">
         <h1>
-          <Link to="/">Slurm</Link>
+          <Mark />
+          <Link to="/">Clusters</Link>
           {'cluster' in at && (
             <>
-              {' / '}
+              <span class="place" aria-hidden="true">
+                /
+              </span>
               <Link to={pathOf(at, 'overview')}>{at.cluster}</Link>
             </>
           )}
         </h1>
-        {'cluster' in at && <span class="quiet">namespace {at.namespace}</span>}
+        {'cluster' in at && <span class="place">in namespace {at.namespace}</span>}
         <span class="who">
-          <Link to="/me">{who.user}</Link>{' '}
+          <Link to="/me">{shortName(who.user)}</Link>
           <button type="button" onClick={() => void logOut()}>
             Log out
           </button>
@@ -108,7 +122,7 @@ function Cluster({ at, me: who }: { at: Extract<Address, { cluster: string }>; m
     <>
       <nav class="views" aria-label="Views of the cluster">
         {(Object.keys(titles) as ViewName[])
-          .filter((view) => view !== 'submit' || rights.submit === true)
+          .filter((view) => rights[needs[view] ?? 'see'] === true)
           .map((view) => (
             <Link key={view} to={pathOf(at, view)} current={view === at.view}>
               {titles[view]}
@@ -142,9 +156,11 @@ function View({
     case 'submit':
       return <Submit at={at} live={live} onSubmitted={(id) => go(pathOf(at, 'jobs', String(id)))} />;
     case 'partitions':
-      return <Partitions live={live} />;
+      return <Partitions at={at} live={live} />;
+    case 'accounts':
+      return <Accounts at={at} live={live} />;
     case 'rollouts':
-      return <Rollouts live={live} />;
+      return <Rollouts live={live} rights={rights} />;
     case 'timeline':
       return <Timeline live={live} />;
     case 'configuration':

@@ -14,6 +14,10 @@ export interface Me {
   }[];
 }
 
+/** Service accounts have long names; the last part is what people call them. */
+export const shortName = (user: string): string =>
+  user.startsWith('system:serviceaccount:') ? (user.split(':').at(-1) ?? user) : user;
+
 export function rightsIn(
   me: Me,
   at: { readonly namespace: string; readonly cluster: string },

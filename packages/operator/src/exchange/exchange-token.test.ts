@@ -45,6 +45,19 @@ test('a user gets a token of their own for five minutes, and the log says so wit
 });
 
 const consent = { 'slinky.slurm.net/token-users': 'slurm,root' };
+test('a program that only reads is an account that owns nothing, whatever its name in Kubernetes', async () => {
+  const asked: string[] = [];
+  const given = exchanger({
+    review: () => Promise.resolve({ username: 'system:serviceaccount:slinky:slurm-operator-dashboard' }),
+    isAllowed: (_user, { subresource, verb }) => {
+      asked.push(`${verb} clusters/${subresource}`);
+      return Promise.resolve(true);
+    },
+  });
+  const { status, body } = await exchangeToken(ask({}, { scope: 'view' }), given);
+  assert.deepEqual([status, body['slurmUser'], asked], [200, 'nobody', ['create clusters/view']]);
+});
+
 const refusals: readonly (readonly [string, ExchangeRequest, number, RegExp, Partial<Exchanger>?])[] = [
   ['no token', ask({ bearer: undefined }), 401, /bearer token/],
   ['a token that Kubernetes refuses', ask({ bearer: 'bad' }), 401, /does not accept/],

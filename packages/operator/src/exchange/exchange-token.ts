@@ -8,10 +8,13 @@ import type { Log, ReviewedUser } from '@slurm-operator/kube';
 import { InvalidInput, signJwt } from '@slurm-operator/slurm';
 import { allowedUsersAnnotation, mayHaveToken } from '../kinds/token/renewal.ts';
 import type { RequestLimits } from './request-limits.ts';
-import { slurmUserOf, type UserMapping } from './slurm-user.ts';
+import { type MappedUser, slurmUserOf, type UserMapping } from './slurm-user.ts';
 
-/** `jobs`: as yourself. `nodes`: as Slurm's administrator, who drains nodes. Virtual subresources of a Cluster, for RBAC only. */
-export type Scope = 'jobs' | 'nodes';
+/**
+ * `jobs`: as yourself. `nodes`: as Slurm's administrator, who drains nodes. `view`: as an account that owns nothing, for programs that
+ * only read, such as the dashboard. Virtual subresources of a Cluster, for RBAC only.
+ */
+export type Scope = 'jobs' | 'nodes' | 'view';
 
 export interface ExchangeRequest {
   /** The bearer token of Kubernetes; undefined without one. */
@@ -60,6 +63,8 @@ export interface ResourceAttributes {
 export const lifetimeSeconds = 300;
 /** Whom Slurm lets drain nodes. */
 const administrator = 'slurm';
+/** Exists in every image, owns no job, and sees what PrivateData of slurm.conf leaves to everyone. */
+const reader = 'nobody';
 const dnsName = /^[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?$/;
 
 export async function exchangeToken(request: ExchangeRequest, exchanger: Exchanger): Promise<ExchangeAnswer> {
@@ -102,10 +107,10 @@ export async function exchangeToken(request: ExchangeRequest, exchanger: Exchang
     );
 
   // 4. Whom they are in Slurm. Root and slurm need the consent of the key's owner.
-  const mapped =
-    asked.scope === 'nodes'
-      ? ({ kind: 'user', name: administrator } as const)
-      : slurmUserOf(user.username, exchanger.users);
+  const mapped: MappedUser =
+    asked.scope === 'jobs'
+      ? slurmUserOf(user.username, exchanger.users)
+      : { kind: 'user', name: asked.scope === 'nodes' ? administrator : reader };
   if (mapped.kind === 'none') return refuse(403, `${user.username} is no user of Slurm: ${mapped.why}`, who);
   const key = await exchanger.keyOf(asked.namespace, asked.cluster);
   if (typeof key === 'string') return refuse(404, key, who);
@@ -147,6 +152,6 @@ function readBody(text: string): Asked | string {
   const { namespace, cluster, scope = 'jobs' } = (body ?? {}) as Partial<Record<keyof Asked, unknown>>;
   if (typeof namespace !== 'string' || !dnsName.test(namespace)) return 'namespace must be the name of one';
   if (typeof cluster !== 'string' || !dnsName.test(cluster)) return 'cluster must be the name of a Cluster';
-  if (scope !== 'jobs' && scope !== 'nodes') return 'scope must be jobs or nodes';
+  if (scope !== 'jobs' && scope !== 'nodes' && scope !== 'view') return 'scope must be jobs, nodes or view';
   return { namespace, cluster, scope };
 }

@@ -89,6 +89,22 @@ export const exchangeClientRules: readonly PolicyRule[] = [
   rule('', ['pods/portforward'], ['create', 'get']),
 ];
 
+/** The dashboard, in every namespace that it shows: it reads, and never a Secret. */
+export const dashboardNamespaceRules: readonly PolicyRule[] = [
+  rule('', ['configmaps'], ['get']),
+  rule('', ['pods'], follow),
+  rule('events.k8s.io', ['events'], follow),
+  rule(group, ['clusters', 'controllers', 'nodesets', 'restapis'], follow),
+  // Slurm tokens of an account that owns nothing, to read nodes and jobs with.
+  rule(group, ['clusters/view'], ['create']),
+];
+
+/** The dashboard, in the namespace of the manager: the way to the token exchange. */
+export const dashboardExchangeRules: readonly PolicyRule[] = [
+  { ...rule('', ['configmaps'], ['get']), resourceNames: [tokenExchange.name] },
+  rule('', ['pods'], ['list']),
+];
+
 /** In every namespace whose objects are reviewed. */
 export const webhookNamespaceRules: readonly PolicyRule[] = [
   rule('', ['configmaps', 'persistentvolumeclaims'], ['get']),

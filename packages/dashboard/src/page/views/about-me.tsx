@@ -1,3 +1,4 @@
+import { Scroll } from '../scroll.tsx';
 import type { Me } from '../me.ts';
 
 const words: Readonly<Record<string, string>> = {
@@ -14,9 +15,9 @@ const words: Readonly<Record<string, string>> = {
 export function AboutMe({ me }: { me: Me }) {
   return (
     <section>
-      <h2>{me.user}</h2>
+      <h2 class="page">{me.user}</h2>
       <p class="quiet">Groups: {me.groups.join(', ') || 'none'}</p>
-      <div class="scroll">
+      <Scroll label="Your rights">
         <table>
           <thead>
             <tr>
@@ -39,7 +40,7 @@ export function AboutMe({ me }: { me: Me }) {
             ))}
           </tbody>
         </table>
-      </div>
+      </Scroll>
     </section>
   );
 }

@@ -2,6 +2,7 @@ import type { Figures, Freshness } from '../../live/figures.ts';
 import { pathOf } from '../address.ts';
 import { count, percent } from '../format.ts';
 import { Link } from '../link.tsx';
+import { Scroll } from '../scroll.tsx';
 import { useEvery, useRead } from '../use-read.ts';
 
 interface Summary {
@@ -18,12 +19,12 @@ export function Clusters() {
   const { value, problem } = useRead<{ clusters: readonly Summary[] }>('/api/clusters', useEvery(5_000));
   return (
     <section>
-      <h2>Clusters</h2>
+      <h2 class="page">Clusters</h2>
       {problem !== '' && <p class="notice bad">{problem}</p>}
       {value?.clusters.length === 0 && (
         <p>You may see no cluster. Ask for the right to get clusters.slinky.slurm.net in its namespace.</p>
       )}
-      <div class="scroll">
+      <Scroll label="Clusters">
         <table>
           <thead>
             <tr>
@@ -51,7 +52,9 @@ export function Clusters() {
                     <Link to={pathOf({ namespace, cluster: name }, 'overview')}>{name}</Link>{' '}
                     <span class="quiet">{namespace}</span>
                   </td>
-                  <td class={ready === 'True' ? 'good' : 'bad'}>{ready === 'True' ? 'yes' : ready === 'False' ? 'no' : 'unknown'}</td>
+                  <td>
+                    <span class={`pill ${ready === 'True' ? 'good' : 'bad'}`}>{ready === 'True' ? 'ready' : ready === 'False' ? 'not ready' : 'unknown'}</span>
+                  </td>
                   <td class="number">{all}</td>
                   <td class="number">{nodes.idle}</td>
                   <td class="number">{nodes.drained + nodes.draining}</td>
@@ -60,13 +63,13 @@ export function Clusters() {
                   <td class="number">{gpus.all === 0 ? '–' : `${gpus.used}/${gpus.all}`}</td>
                   <td class="number">{jobs.running}</td>
                   <td class="number">{jobs.pending}</td>
-                  <td>{isKnown ? message : `Slurm is unknown. ${message}`}</td>
+                  <td class="text">{isKnown ? message : `Slurm is unknown. ${message}`}</td>
                 </tr>
               );
             })}
           </tbody>
         </table>
-      </div>
+      </Scroll>
       {value !== undefined && <p class="quiet">{count(value.clusters.length, 'cluster')}</p>}
     </section>
   );

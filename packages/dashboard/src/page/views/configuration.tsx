@@ -11,7 +11,7 @@ export function Configuration({ live }: { live: LiveCluster }) {
   if (value === undefined) return <p class={problem === '' ? 'quiet' : 'notice bad'}>{problem === '' ? 'Reading…' : problem}</p>;
   return (
     <section>
-      <h2>Configuration</h2>
+      <h2 class="page">Configuration</h2>
       <dl>
         {value.conditions.map(({ type, status, reason, message }) => (
           <>

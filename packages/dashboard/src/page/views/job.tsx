@@ -7,10 +7,17 @@ import { Link } from '../link.tsx';
 import type { LiveCluster } from '../live-cluster.ts';
 import type { rightsIn } from '../me.ts';
 import { useRead } from '../use-read.ts';
+import { Bar } from '../bar.tsx';
+import { JobState } from '../job-state.tsx';
 import { ConfirmDialog } from './confirm.tsx';
+import { explainReason } from './reasons.ts';
 
 interface JobBody {
   readonly job: SlurmJob;
+  readonly why?: {
+    readonly findings: readonly { readonly rule: string; readonly says: string; readonly because: readonly string[]; readonly fix: readonly string[] }[];
+    readonly unchecked: readonly string[];
+  };
   readonly place?: { readonly before: number; readonly pending: number };
 }
 
@@ -34,7 +41,7 @@ export function Job({
   const { value, problem } = useRead<JobBody>(`${live.base}/jobs/${encodeURIComponent(at.item)}`, live.jobsVersion.value);
   const [asking, setAsking] = useState<Action | undefined>(undefined);
   if (value === undefined) return <p class={problem === '' ? 'quiet' : 'notice bad'}>{problem === '' ? 'Reading…' : problem}</p>;
-  const { job, place } = value;
+  const { job, place, why } = value;
   const now = Date.now();
   const isPending = job.state.includes('PENDING');
   const isRunning = job.state.includes('RUNNING');
@@ -52,34 +59,73 @@ export function Job({
     );
   return (
     <>
+      <h2 class="page">
+        Job {at.item} <span class="quiet">{job.name}</span> <JobState state={job.state.join('+')} />
+      </h2>
+      {problem !== '' && <p class="notice">{problem}</p>}
+      <div class="columns">
       <section>
-        <h2>
-          Job {at.item} {job.name}
-        </h2>
-        {problem !== '' && <p class="notice">{problem}</p>}
-        <ol>
-          <li>Submitted {clock(job.submittedAt ?? 0, now)}</li>
-          {job.eligibleAt !== undefined && <li>Eligible {clock(job.eligibleAt, now)}</li>}
+        <h2>Life</h2>
+        <ol class="life">
+          <li>
+            Submitted {clock(job.submittedAt ?? 0, now)} <span class="quiet">by {job.user}</span>
+          </li>
+          {job.eligibleAt !== undefined && (job.submittedAt === undefined || job.eligibleAt > job.submittedAt) && <li>Eligible {clock(job.eligibleAt, now)}</li>}
           {isPending ? (
-            <li>
+            <li class="now">
               <strong>Waiting</strong>
-              {job.submittedAt === undefined ? '' : ` for ${span(now - job.submittedAt)}`}:{' '}
-              {job.held ? 'it is held' : job.stateReason}
-              {place !== undefined && ` · ${place.before === 0 ? 'first' : `${count(place.before, 'job')} before it`} of ${place.pending} in ${job.partition}`}
-              {job.startedAt !== undefined && job.startedAt > now && ` · Slurm expects it to start at ${clock(job.startedAt, now)}`}
+              {job.submittedAt === undefined ? '' : ` for ${span(now - job.submittedAt)}`}
+              {place !== undefined && (
+                <div>
+                  {place.before === 0 ? 'First' : `${count(place.before, 'job')} before it`} of {place.pending} that wait in {job.partition}
+                </div>
+              )}
+              {job.startedAt !== undefined && job.startedAt > now && <div>Slurm expects it to start at {clock(job.startedAt, now)}</div>}
             </li>
           ) : (
-            <li>Started {clock(job.startedAt ?? 0, now)}</li>
+            <li class={isRunning ? 'now' : ''}>
+              Started {clock(job.startedAt ?? 0, now)}
+              {isRunning && job.startedAt !== undefined ? <span class="quiet"> runs for {span(now - job.startedAt)}</span> : ''}
+            </li>
           )}
-          {!isPending && (
+          {isRunning && typeof job.timeLimit === 'number' && job.startedAt !== undefined && (
             <li>
+              Ends {clock(job.startedAt + job.timeLimit * 60_000, now)} at the latest
+              <Bar part={now - job.startedAt} whole={job.timeLimit * 60_000} text={`${span(now - job.startedAt)} of ${timeLimit(job.timeLimit)}`} />
+            </li>
+          )}
+          {!isPending && !isRunning && (
+            <li class="now">
               {job.state.join(', ').toLowerCase()}
-              {isRunning && job.startedAt !== undefined ? ` for ${span(now - job.startedAt)}` : ''}
-              {!isRunning && job.endedAt !== undefined ? ` ${clock(job.endedAt, now)}` : ''}
+              {job.endedAt !== undefined ? ` ${clock(job.endedAt, now)}` : ''}
               {job.exitCode !== undefined && job.exitCode !== 0 ? `, exit code ${job.exitCode}` : ''}
             </li>
           )}
         </ol>
+        {isPending && (
+          <div class="finding">
+            <h3>Why it waits</h3>
+            <p>
+              {job.held ? 'It is held until it is released.' : explainReason(job.stateReason)} <span class="quiet small">Slurm says: {job.stateReason}</span>
+            </p>
+            {why?.findings.map(({ rule, says, because, fix }) => (
+              <div key={`${rule} ${says}`}>
+                <p>{says}</p>
+                {because.map((line) => (
+                  <p class="quiet small" key={line}>
+                    {line}
+                  </p>
+                ))}
+                {fix.length > 0 && <pre>{fix.join('\n')}</pre>}
+              </div>
+            ))}
+            {why?.unchecked.map((line) => (
+              <p class="quiet small" key={line}>
+                Not looked at: {line}
+              </p>
+            ))}
+          </div>
+        )}
         <div class="actions">
           {actions.map((action) => (
             <button key={action} type="button" onClick={() => setAsking(action)}>
@@ -120,6 +166,7 @@ export function Job({
           )}
         </dl>
       </section>
+      </div>
       {asking !== undefined && (
         <ConfirmDialog
           title={`${asking[0]?.toUpperCase()}${asking.slice(1)} job ${at.item}`}

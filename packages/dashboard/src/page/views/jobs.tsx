@@ -7,7 +7,10 @@ import { Link, replaceAddress } from '../link.tsx';
 import type { LiveCluster } from '../live-cluster.ts';
 import type { rightsIn } from '../me.ts';
 import { useRead } from '../use-read.ts';
+import { JobState } from '../job-state.tsx';
+import { Scroll } from '../scroll.tsx';
 import { ConfirmDialog } from './confirm.tsx';
+import { explainReason } from './reasons.ts';
 
 interface Window {
   readonly rows: readonly FoldedJob[];
@@ -34,6 +37,7 @@ const columns = [
   ['timeLimit', 'Limit', false],
 ] as const;
 const pageSize = 200;
+const titles = { user: 'User', account: 'Account', partition: 'Partition', qos: 'QOS', reason: 'Reason', name: 'Name', node: 'Node' } as const;
 const filters = ['user', 'account', 'partition', 'qos', 'reason', 'name', 'node'] as const;
 
 type Action = 'cancel' | 'hold' | 'release';
@@ -58,6 +62,14 @@ export function Jobs({
   const [asking, setAsking] = useState<Action | undefined>(undefined);
   const change = (name: string, text: string) =>
     replaceAddress(pathOf(at, 'jobs', '', withParameter(query, name, text)));
+  const wanted = query.get('state') ?? '';
+  const hidden = new Set((query.get('hide') ?? '').split(','));
+  const shown = columns.filter(([name]) => !hidden.has(name));
+  const toggleColumn = (name: string) => {
+    const next = new Set([...hidden].filter((one) => one !== ''));
+    if (!next.delete(name)) next.add(name);
+    change('hide', [...next].join(','));
+  };
   const offset = Number(query.get('offset') ?? 0);
   const sort = query.get('sort') ?? 'submittedAt';
   const descending = query.has('sort') ? query.get('order') === 'descending' : true;
@@ -74,35 +86,42 @@ export function Jobs({
   };
   return (
     <section>
-      <h2>{value === undefined ? 'Jobs' : count(value.total, 'job')}</h2>
+      <h2 class="page">{value === undefined ? 'Jobs' : count(value.total, 'job')}</h2>
       {value?.onlyOwn === true && <p class="quiet">Only your own jobs are shown. Seeing all needs the right to list clusters/jobs.</p>}
       {problem !== '' && <p class="notice bad">{problem}</p>}
+      <div class="chips" role="group" aria-label="State">
+        {['', ...new Set(['RUNNING', 'PENDING', ...Object.keys(value?.states ?? {}), ...(wanted === '' ? [] : [wanted])])].map((state) => (
+          <button key={state} type="button" aria-pressed={wanted === state} onClick={() => change('state', state)}>
+            {state === '' ? 'all' : state.toLowerCase().replaceAll('_', ' ')} {state === '' ? '' : (value?.states[state] ?? '')}
+          </button>
+        ))}
+      </div>
       <form class="filter" onSubmit={(event) => event.preventDefault()}>
-        <label>
-          State
-          <select value={query.get('state') ?? ''} onChange={(event) => change('state', event.currentTarget.value)}>
-            <option value="">all</option>
-            {[...new Set(['PENDING', 'RUNNING', ...Object.keys(value?.states ?? {})])].map((state) => (
-              <option key={state} value={state}>
-                {state.toLowerCase()} {value?.states[state] ?? ''}
-              </option>
-            ))}
-          </select>
-        </label>
         {filters.map((name) => (
           <label key={name}>
-            {name}
-            <input size={10} value={query.get(name) ?? ''} onChange={(event) => change(name, event.currentTarget.value)} />
+            {titles[name]}
+            <input size={11} placeholder={name === 'name' ? 'train-*' : ''} value={query.get(name) ?? ''} onChange={(event) => change(name, event.currentTarget.value)} />
           </label>
         ))}
         <label>
-          Tasks of arrays
+          Arrays
           <select value={query.get('fold') ?? ''} onChange={(event) => change('fold', event.currentTarget.value)}>
             <option value="">one row for each array</option>
             <option value="no">one row for each task</option>
           </select>
         </label>
       </form>
+      <details class="more">
+        <summary>Columns</summary>
+        <div class="actions">
+          {columns.slice(1).map(([name, title]) => (
+            <label key={name} class="check">
+              <input type="checkbox" checked={!hidden.has(name)} onChange={() => toggleColumn(name)} />
+              {title}
+            </label>
+          ))}
+        </div>
+      </details>
       {mayChange && (
         <div class="actions">
           {(['hold', 'release', 'cancel'] as const)
@@ -115,12 +134,16 @@ export function Jobs({
             ))}
         </div>
       )}
-      <div class="scroll">
+      <Scroll label="Jobs">
         <table aria-rowcount={value?.total}>
           <thead>
             <tr>
-              {mayChange && <th>Choose</th>}
-              {columns.map(([name, title, isNumber]) => (
+              {mayChange && (
+                <th class="choose">
+                  <span class="unseen">Choose</span>
+                </th>
+              )}
+              {shown.map(([name, title, isNumber]) => (
                 <th
                   key={name}
                   class={isNumber ? 'number' : ''}
@@ -138,7 +161,7 @@ export function Jobs({
             {value?.rows.map((row, index) => (
               <tr key={row.key} aria-rowindex={offset + index + 2}>
                 {mayChange && (
-                  <td>
+                  <td class="choose">
                     <input
                       type="checkbox"
                       aria-label={`choose job ${row.id}`}
@@ -147,31 +170,16 @@ export function Jobs({
                     />
                   </td>
                 )}
-                <td class="number row-name">
-                  <Link to={pathOf(at, 'jobs', row.id)}>{row.id}</Link>
-                </td>
-                <td>{row.name}</td>
-                <td>{row.user}</td>
-                <td>{row.account}</td>
-                <td>{row.partition}</td>
-                <td>{row.qos}</td>
-                <td>{row.tasks === undefined ? row.state.toLowerCase() : tasksText(row.tasks)}</td>
-                <td>{row.reason}</td>
-                <td class="number">{row.nodeCount}</td>
-                <td class="number">{row.cpus}</td>
-                <td class="number">{row.gpus === 0 ? '' : row.gpus}</td>
-                <td class="number">{row.priority}</td>
-                <td>{clock(row.submittedAt, Date.now())}</td>
-                <td>
-                  {row.state === 'PENDING' && row.startedAt > 0 ? 'about ' : ''}
-                  {clock(row.startedAt, Date.now())}
-                </td>
-                <td>{timeLimit(row.timeLimit)}</td>
+                {shown.map(([name, , isNumber]) => (
+                  <td key={name} class={`${isNumber ? 'number' : ''}${name === 'id' ? ' row-name' : ''}`}>
+                    <Cell name={name} row={row} at={at} />
+                  </td>
+                ))}
               </tr>
             ))}
           </tbody>
         </table>
-      </div>
+      </Scroll>
       {value !== undefined && value.total > pageSize && (
         <div class="actions">
           <button type="button" disabled={offset === 0} onClick={() => change('offset', offset - pageSize > 0 ? String(offset - pageSize) : '')}>
@@ -200,6 +208,33 @@ export function Jobs({
       )}
     </section>
   );
+}
+
+function Cell({ name, row, at }: { name: (typeof columns)[number][0]; row: FoldedJob; at: Extract<Address, { cluster: string }> }) {
+  const now = Date.now();
+  switch (name) {
+    case 'id':
+      return <Link to={pathOf(at, 'jobs', row.id)}>{row.id}</Link>;
+    case 'state':
+      return row.tasks === undefined ? <JobState state={row.state} /> : <span class="pill">{tasksText(row.tasks)}</span>;
+    case 'reason':
+      return <span title={explainReason(row.reason)}>{row.reason}</span>;
+    case 'submittedAt':
+      return <>{clock(row.submittedAt, now)}</>;
+    case 'startedAt':
+      return (
+        <>
+          {row.state === 'PENDING' && row.startedAt > 0 ? 'about ' : ''}
+          {clock(row.startedAt, now)}
+        </>
+      );
+    case 'timeLimit':
+      return <>{timeLimit(row.timeLimit)}</>;
+    case 'gpus':
+      return <>{row.gpus === 0 ? '' : row.gpus}</>;
+    default:
+      return <>{row[name]}</>;
+  }
 }
 
 function tasksText(tasks: Readonly<Record<string, number>>): string {

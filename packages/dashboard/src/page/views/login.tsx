@@ -1,5 +1,6 @@
 /** A token of Kubernetes is all that is needed; it goes to the server once and is not kept in the page. */
 import { useState } from 'preact/hooks';
+import { Mark } from '../mark.tsx';
 import { write } from '../server.ts';
 
 export function Login({ onLogin }: { onLogin: () => void }) {
@@ -23,7 +24,10 @@ export function Login({ onLogin }: { onLogin: () => void }) {
   return (
     <main class="login" id="main">
       <section>
-        <h1>Slurm</h1>
+        <h1>
+          <Mark />
+          Slurm clusters
+        </h1>
         <p class="quiet">Log in with a token of the Kubernetes cluster. You see and may do here what Kubernetes allows you.</p>
         <form onSubmit={(event) => void submit(event)}>
           <label>
@@ -41,7 +45,10 @@ export function Login({ onLogin }: { onLogin: () => void }) {
             </button>
           </p>
         </form>
-        <pre>kubectl create token NAME --duration=8h</pre>
+        <div class="small quiet">
+          <p>A token for eight hours:</p>
+          <pre>kubectl create token NAME --duration=8h</pre>
+        </div>
       </section>
     </main>
   );

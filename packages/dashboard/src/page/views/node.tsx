@@ -4,7 +4,7 @@ import { clock, count, memory } from '../format.ts';
 import { Link } from '../link.tsx';
 import type { LiveCluster } from '../live-cluster.ts';
 import { useEvery, useRead } from '../use-read.ts';
-import { UseMark } from './nodes.tsx';
+import { UseMark } from '../use-mark.tsx';
 
 interface NodeBody {
   readonly row: NodeRow;

@@ -7,21 +7,11 @@ import { count, memory } from '../format.ts';
 import { go, Link, replaceAddress } from '../link.tsx';
 import type { LiveCluster } from '../live-cluster.ts';
 import type { rightsIn } from '../me.ts';
+import { Meter } from '../bar.tsx';
+import { Scroll } from '../scroll.tsx';
+import { UseMark, useColours } from '../use-mark.tsx';
 import { ConfirmDialog } from './confirm.tsx';
 
-const colours: Readonly<Record<keyof typeof nodeUses, string>> = {
-  down: '--use-down',
-  unresponsive: '--use-down',
-  draining: '--use-draining',
-  drained: '--use-drained',
-  maintenance: '--use-drained',
-  powering: '--use-quiet',
-  asleep: '--use-quiet',
-  allocated: '--use-allocated',
-  mixed: '--use-mixed',
-  idle: '--use-idle',
-  unknown: '--use-quiet',
-};
 const mostRows = 300;
 
 interface NodesProps {
@@ -56,7 +46,10 @@ export function Nodes({ at, live, rights }: NodesProps) {
   return (
     <>
       <section>
-        <h2>Map</h2>
+        <h2>
+          {count(all.size, 'node')}
+          {all.size === 0 ? '' : ', by block or partition'}
+        </h2>
         <Map rows={all} onOpen={(key) => go(pathOf(at, 'nodes', key))} />
         <div class="legend">
           {uses.map((use) => (
@@ -68,14 +61,15 @@ export function Nodes({ at, live, rights }: NodesProps) {
       </section>
       <section>
         <h2>Largest job that could start now</h2>
-        <p class="quiet">
-          {largestJobs(all.values())
-            .map(({ gpusPerNode, nodes, nodesInOneBlock, block }) => {
-              const each = gpusPerNode === 0 ? 'whole idle nodes' : `${count(gpusPerNode, 'GPU')} per node`;
-              return `${each}: ${count(nodes, 'node')}${block === '' ? '' : ` (${nodesInOneBlock} in ${block})`}`;
-            })
-            .join(' · ')}
-        </p>
+        <div class="cards flat">
+          {largestJobs(all.values()).map(({ gpusPerNode, nodes, nodesInOneBlock, block }) => (
+            <div class="card" key={gpusPerNode}>
+              <div class="value">{count(nodes, 'node')}</div>
+              <div class="label">{gpusPerNode === 0 ? 'idle as a whole' : `with ${count(gpusPerNode, 'GPU')} free each`}</div>
+              <div class="note">{block === '' ? '' : `${nodesInOneBlock} of them in ${block}`}</div>
+            </div>
+          ))}
+        </div>
       </section>
       <section>
         <h2>{count(rows.length, 'node')}</h2>
@@ -106,16 +100,21 @@ export function Nodes({ at, live, rights }: NodesProps) {
             </>
           )}
         </form>
-        <div class="scroll">
+        <Scroll label="Nodes">
           <table aria-rowcount={rows.length}>
             <thead>
               <tr>
-                {rights.changeNodes === true && <th>Choose</th>}
+                {rights.changeNodes === true && (
+                  <th class="choose">
+                    <span class="unseen">Choose</span>
+                  </th>
+                )}
                 <th>Node</th>
                 <th>State</th>
                 <th class="number">CPUs</th>
                 <th class="number">Memory</th>
                 <th class="number">GPUs</th>
+                <th>Block</th>
                 <th>Partitions</th>
                 <th>Reason</th>
               </tr>
@@ -140,12 +139,13 @@ export function Nodes({ at, live, rights }: NodesProps) {
                     <UseMark use={row.use} /> {row.use}
                   </td>
                   <td class="number">
-                    {row.cpusUsed}/{row.cpus}
+                    <Meter part={row.cpusUsed} whole={row.cpus} text={`${row.cpusUsed}/${row.cpus}`} />
                   </td>
                   <td class="number">
-                    {memory(row.memoryUsed)} / {memory(row.memory)}
+                    <Meter part={row.memoryUsed} whole={row.memory} text={`${memory(row.memoryUsed)} of ${memory(row.memory)}`} />
                   </td>
-                  <td class="number">{row.gpus === 0 ? '' : `${row.gpusUsed}/${row.gpus}`}</td>
+                  <td class="number">{row.gpus === 0 ? '' : <Meter part={row.gpusUsed} whole={row.gpus} text={`${row.gpusUsed}/${row.gpus}`} />}</td>
+                  <td>{row.block}</td>
                   <td>{row.partitions.join(', ')}</td>
                   <td>
                     {row.reason}
@@ -155,7 +155,7 @@ export function Nodes({ at, live, rights }: NodesProps) {
               ))}
             </tbody>
           </table>
-        </div>
+        </Scroll>
         {rows.length > mostRows && (
           <p class="quiet">
             {mostRows} of {rows.length.toLocaleString('en')} are shown. Filter by state or name to see the others.
@@ -181,20 +181,6 @@ export function Nodes({ at, live, rights }: NodesProps) {
         />
       )}
     </>
-  );
-}
-
-export function UseMark({ use }: { use: keyof typeof nodeUses }) {
-  const mark = useRef<HTMLSpanElement>(null);
-  useEffect(() => {
-    if (mark.current === null) return;
-    mark.current.style.background = `var(${colours[use]})`;
-    mark.current.style.color = '#111';
-  }, [use]);
-  return (
-    <span class="use" ref={mark} aria-hidden="true">
-      {nodeUses[use]}
-    </span>
   );
 }
 
@@ -227,7 +213,7 @@ function Map({ rows, onOpen }: { rows: ReadonlyMap<string, NodeRow>; onOpen: (ke
 }
 
 function drawMap(canvas: HTMLCanvasElement, rows: ReadonlyMap<string, NodeRow>): NodeMap {
-  const width = Math.max(280, (canvas.parentElement?.clientWidth ?? 900) - 26);
+  const width = Math.max(280, (canvas.parentElement?.clientWidth ?? 900) - 34);
   const laidOut = layOutNodes(rows.values(), {
     width,
     groupOf: (row) => (row.block === '' ? (row.partitions[0] ?? 'no partition') : row.block),
@@ -248,7 +234,7 @@ function drawMap(canvas: HTMLCanvasElement, rows: ReadonlyMap<string, NodeRow>):
   for (const [key, { x, y }] of laidOut.cells) {
     const row = rows.get(key);
     if (row === undefined) continue;
-    context.fillStyle = style.getPropertyValue(colours[row.use]);
+    context.fillStyle = style.getPropertyValue(useColours[row.use]);
     context.fillRect(x, y, laidOut.cell, laidOut.cell);
     if (laidOut.cell < 14) continue;
     context.fillStyle = '#111';

@@ -1,57 +1,84 @@
+/** NodeSets: how far each rollout is, what holds it, when it ends, and the brake. */
+import { useState } from 'preact/hooks';
+import { count } from '../format.ts';
 import type { LiveCluster } from '../live-cluster.ts';
+import type { rightsIn } from '../me.ts';
+import { Bar } from '../bar.tsx';
 import { useEvery, useRead } from '../use-read.ts';
+import { ConfirmDialog } from './confirm.tsx';
 
-interface NodeSetRow {
+export interface NodeSetRow {
   readonly name: string;
   readonly replicas: number | null;
   readonly ready: number;
   readonly updated: number;
   readonly total: number;
+  readonly paused: boolean;
+  readonly maxUnavailable: number | string | null;
+  readonly isNew: boolean;
+  readonly plan?: readonly string[];
   readonly conditions: readonly { readonly type: string; readonly status: string; readonly reason: string; readonly message: string }[];
 }
 
-export function Rollouts({ live }: { live: LiveCluster }) {
-  const { value, problem } = useRead<{ nodeSets: readonly NodeSetRow[] }>(`${live.base}/rollouts`, useEvery(5_000));
+const good = new Set(['Ready', 'Available', 'KeysCurrent']);
+
+export function Rollouts({ live, rights }: { live: LiveCluster; rights: ReturnType<typeof rightsIn> }) {
+  const { value, problem } = useRead<{ nodeSets: readonly NodeSetRow[] }>(`${live.base}/rollouts`, useEvery(2_000));
+  const [asking, setAsking] = useState<NodeSetRow | undefined>(undefined);
+  const action = asking?.paused === true ? 'resume' : 'pause';
   return (
-    <section>
-      <h2>NodeSets</h2>
+    <>
+      <h2 class="page">Rollouts</h2>
       {problem !== '' && <p class="notice bad">{problem}</p>}
-      <div class="scroll">
-        <table>
-          <thead>
-            <tr>
-              <th>NodeSet</th>
-              <th class="number">Desired</th>
-              <th class="number">Workers</th>
-              <th class="number">Ready</th>
-              <th class="number">Current template</th>
-              <th>Conditions</th>
-            </tr>
-          </thead>
-          <tbody>
-            {value?.nodeSets.map(({ name, replicas, ready, updated, total, conditions }) => (
-              <tr key={name}>
-                <td class="row-name">{name}</td>
-                <td class="number">{replicas ?? '–'}</td>
-                <td class="number">{total}</td>
-                <td class="number">{ready}</td>
-                <td class="number">
-                  {updated}/{total}
-                </td>
-                <td>
-                  {conditions
-                    .filter(({ type, status }) => (type === 'Ready' || type === 'Available') !== (status === 'True'))
-                    .map(({ type, reason, message }) => (
-                      <div key={type}>
-                        <strong>{type}</strong> {reason} <span class="quiet">{message}</span>
-                      </div>
-                    ))}
-                </td>
-              </tr>
+      {value?.nodeSets.length === 0 && <p class="quiet">This cluster has no NodeSets.</p>}
+      {value?.nodeSets.map((set) => {
+        const isDone = set.updated >= (set.replicas ?? set.total) && !set.isNew;
+        const notes = set.conditions.filter(({ type, status }) => good.has(type) !== (status === 'True'));
+        return (
+          <section key={set.name} aria-labelledby={`set-${set.name}`}>
+            <div class="head">
+              <h3 id={`set-${set.name}`}>{set.name}</h3>
+              <span class={`pill ${set.paused ? 'warning' : isDone ? 'good' : 'busy'}`}>
+                {set.paused ? 'paused' : isDone ? 'complete' : 'rolling out'}
+              </span>
+              <span class="quiet">
+                {count(set.total, 'worker')}, {set.ready} ready
+                {set.maxUnavailable === null ? '' : `, at most ${set.maxUnavailable} unavailable`}
+              </span>
+              {rights.changeRollouts === true && (!isDone || set.paused) && (
+                <button type="button" class="end" onClick={() => setAsking(set)}>
+                  {set.paused ? 'Resume' : 'Pause'} {set.name}
+                </button>
+              )}
+            </div>
+            <Bar part={set.updated} whole={set.replicas ?? set.total} text={`${set.updated} of ${set.replicas ?? set.total} have the newest revision`} />
+            {set.plan?.map((line) => (
+              <p key={line} class="plan">
+                {line}
+              </p>
             ))}
-          </tbody>
-        </table>
-      </div>
-    </section>
+            {notes.map(({ type, reason, message }) => (
+              <p key={type}>
+                <strong>{type}</strong> <span class="quiet">{reason}</span> {message}
+              </p>
+            ))}
+          </section>
+        );
+      })}
+      {asking !== undefined && (
+        <ConfirmDialog
+          title={`${action === 'pause' ? 'Pause' : 'Resume'} the rollout of ${asking.name}`}
+          text={
+            action === 'pause'
+              ? 'Workers that are being replaced are finished; no other one is begun. Jobs go on.'
+              : 'The operator goes on with the workers that have the old revision.'
+          }
+          items={[`NodeSet ${asking.name}, ${count((asking.replicas ?? asking.total) - asking.updated, 'worker')} to go`]}
+          path={`${live.base}/rollouts/${action}`}
+          body={{ nodeSet: asking.name }}
+          onClose={() => setAsking(undefined)}
+        />
+      )}
+    </>
   );
 }

@@ -51,7 +51,7 @@ export function Submit({
     );
   return (
     <section>
-      <h2>Submit a job to {at.cluster}</h2>
+      <h2 class="page">Submit a job to {at.cluster}</h2>
       <p class="quiet">
         Empty fields take Slurm's defaults; #SBATCH lines in the script are not read here. The largest node has {largest} MB.
       </p>
@@ -63,7 +63,7 @@ export function Submit({
           </textarea>
           {wrong('script')}
         </label>
-        <div class="actions">
+        <div class="fields">
           {fields.map(([name, title]) => (
             <label key={name}>
               {title}
@@ -71,9 +71,9 @@ export function Submit({
               {wrong(name)}
             </label>
           ))}
-          <label>
-            Hold
+          <label class="check">
             <input name="hold" type="checkbox" />
+            Hold
           </label>
         </div>
         {problem.field === '' && problem.message !== '' && (

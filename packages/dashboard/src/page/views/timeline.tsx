@@ -1,5 +1,6 @@
 import { clock } from '../format.ts';
 import type { LiveCluster } from '../live-cluster.ts';
+import { Scroll } from '../scroll.tsx';
 import { useEvery, useRead } from '../use-read.ts';
 
 interface Entry {
@@ -15,9 +16,9 @@ export function Timeline({ live }: { live: LiveCluster }) {
   const { value, problem } = useRead<{ entries: readonly Entry[] }>(`${live.base}/timeline`, useEvery(10_000));
   return (
     <section>
-      <h2>Timeline</h2>
+      <h2 class="page">Timeline</h2>
       {problem !== '' && <p class="notice bad">{problem}</p>}
-      <div class="scroll">
+      <Scroll label="Timeline">
         <table>
           <thead>
             <tr>
@@ -32,13 +33,13 @@ export function Timeline({ live }: { live: LiveCluster }) {
               <tr key={`${at} ${object} ${what} ${message}`}>
                 <td>{clock(at, Date.now())}</td>
                 <td>{object}</td>
-                <td class={warning ? 'warning' : ''}>{what}</td>
-                <td>{message}</td>
+                <td>{warning ? <span class="pill warning">{what}</span> : what}</td>
+                <td class="text">{message}</td>
               </tr>
             ))}
           </tbody>
         </table>
-      </div>
+      </Scroll>
     </section>
   );
 }

@@ -143,7 +143,7 @@ ${createsNodes ? '  create_nodes\n' : ''}  if [ -z "$compared" ]; then compare; 
   fi
 ${keepsState ? '' : '  take_key\n'}done`;
 
-/** What the side container does beside telling of new files. */
+/** What the side container does beside reporting new files. */
 interface Duties {
   readonly createsNodes: boolean;
   /** Its state outlives the pod. */

@@ -1,0 +1,127 @@
+/**
+ * Every page of the dashboard in a browser, on a simulated Slurm: axe finds nothing in light and in dark, it fits on a telephone, and nothing
+ * of what others named is run. Screens are written to `SCREENS=folder`, if that is set.
+ */
+import assert from 'node:assert/strict';
+import { mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import { buildPage } from '@slurm-operator/dashboard/build-page';
+import { populate, sampleObjects, startDashboard } from '@slurm-operator/dashboard/testing';
+import type { BrowserContext, Page } from 'playwright-core';
+import { checkAccessibility, checkWidth, collectErrors } from './src/browser/check-page.ts';
+import { type OpenBrowser, openBrowser } from './src/browser/open-browser.ts';
+import { needsRoot } from './src/needs-root.ts';
+
+const all = [
+  'see',
+  'seeAllJobs',
+  'submit',
+  'changeJobs',
+  'cancelJobs',
+  'changeNodes',
+  'seeConfiguration',
+  'changeRollouts',
+] as const;
+/** Path below the cluster → what is there once it is filled. */
+const pages: Readonly<Record<string, readonly [string, string]>> = {
+  overview: ['', 'What is wrong now'],
+  nodes: ['/nodes', 'gpu-31'],
+  node: ['/nodes/gpu-31', 'new disk'],
+  jobs: ['/jobs', 'train-llama'],
+  job: ['/jobs/49', 'Waiting'],
+  submit: ['/submit', 'Script'],
+  partitions: ['/partitions', 'all'],
+  accounts: ['/accounts', 'no accounting'],
+  rollouts: ['/rollouts', 'gpu'],
+  timeline: ['/timeline', 'ConfigApplied'],
+  configuration: ['/configuration', 'MaxJobCount'],
+};
+const at = '/c/slurm/slurm';
+const everyPage: readonly (readonly [string, readonly [string, string]])[] = [
+  ['clusters', ['/', 'slurm']],
+  ['me', ['/me', 'You may']],
+  ...Object.entries(pages).map(([name, [below, text]]) => [name, [`${at}${below}`, text]] as const),
+];
+const screens = process.env['SCREENS'];
+const patience = { timeout: 60_000 };
+
+let stage: Awaited<ReturnType<typeof startDashboard>>;
+let opened: OpenBrowser;
+let directory: string;
+
+before(async () => {
+  directory = await mkdtemp(join(tmpdir(), `dashboard-pages-${process.pid}-`));
+  await buildPage(directory);
+  stage = await startDashboard({
+    simulator: {},
+    page: directory,
+    objects: sampleObjects,
+    grants: { alice: all },
+  });
+  populate(stage.simulator);
+  opened = await openBrowser();
+  if (screens !== undefined) await mkdir(screens, { recursive: true });
+});
+after(async () => {
+  await opened?.[Symbol.asyncDispose]();
+  await stage?.[Symbol.asyncDispose]();
+  await rm(directory, { recursive: true, force: true });
+});
+
+async function open(scheme: 'light' | 'dark', width = 1280): Promise<BrowserContext> {
+  const context = await opened.browser.newContext({
+    baseURL: stage.origin,
+    colorScheme: scheme,
+    viewport: { width, height: 900 },
+    locale: 'en-GB',
+  });
+  context.setDefaultTimeout(patience.timeout);
+  return context;
+}
+
+async function logIn(context: BrowserContext, user = 'alice'): Promise<Page> {
+  const page = await context.newPage();
+  await page.goto('/');
+  await page.getByLabel('Token').fill(`token-of-${user}`);
+  await page.getByRole('button', { name: 'Log in' }).click();
+  await page.getByRole('button', { name: 'Log out' }).waitFor();
+  return page;
+}
+
+const shoot = async (page: Page, name: string) => {
+  if (screens !== undefined) await page.screenshot({ path: join(screens, `${name}.png`), fullPage: true });
+};
+
+for (const scheme of ['light', 'dark'] as const)
+  test(`every page passes axe in ${scheme}`, { ...needsRoot, timeout: 600_000 }, async () => {
+    const context = await open(scheme);
+    const front = await context.newPage();
+    await front.goto('/');
+    await front.getByLabel('Token').waitFor();
+    await checkAccessibility(front, 'login');
+    await shoot(front, `login-${scheme}`);
+    const page = await logIn(context);
+    const errors = collectErrors(page);
+    for (const [name, [path, text]] of everyPage) {
+      await page.goto(path);
+      await page.getByRole('main').getByText(text).first().waitFor();
+      await checkAccessibility(page, `${name} in ${scheme}`);
+      await shoot(page, `${name}-${scheme}`);
+    }
+    assert.deepEqual(errors, []);
+    await context.close();
+  });
+
+test('every page fits into 360 pixels', { ...needsRoot, timeout: 300_000 }, async () => {
+  const context = await open('light', 360);
+  const page = await logIn(context);
+  for (const [name, [path, text]] of Object.entries(pages)) {
+    await page.goto(`${at}${path}`);
+    await page.getByRole('main').getByText(text).first().waitFor();
+    await checkWidth(page, name);
+    await shoot(page, `${name}-360`);
+  }
+  await context.close();
+});

@@ -1,0 +1,269 @@
+/**
+ * The dashboard in a browser, on a cluster with real Slurm: people log in, see nodes and jobs change, submit, see why a job waits, cancel,
+ * drain and resume; another user may not; Slurm and the operator go and come back. `SCREENS=folder` keeps what was seen.
+ */
+import assert from 'node:assert/strict';
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import { nodeSets, restApis } from '@slurm-operator/operator';
+import type { BrowserContext, Page } from 'playwright-core';
+import { checkAccessibility, collectErrors } from './src/browser/check-page.ts';
+import {
+  DashboardCluster,
+  nodeSetName,
+  operatorNamespace,
+  slurmNamespace,
+} from './src/browser/dashboard-stage.ts';
+import { type OpenBrowser, openBrowser } from './src/browser/open-browser.ts';
+import { needsThisMachine } from './src/given/given-cluster.ts';
+
+const at = `/c/${slurmNamespace}/slurm`;
+const screens = process.env['SCREENS'];
+const sleeper = '#!/bin/sh\nsleep 600\n';
+
+describe('the dashboard with real Slurm', {
+  ...needsThisMachine('its images and a browser are on this machine'),
+  concurrency: false,
+  timeout: 1_200_000,
+}, () => {
+  let stage: DashboardCluster;
+  let opened: OpenBrowser;
+  const errors: (readonly string[])[] = [];
+
+  const shoot = async (page: Page, name: string) => {
+    if (screens === undefined) return;
+    await mkdir(screens, { recursive: true });
+    await page.screenshot({ path: join(screens, `${name}.png`), fullPage: true });
+  };
+
+  async function logIn(name: string): Promise<Page> {
+    const context: BrowserContext = await opened.browser.newContext({
+      baseURL: stage.origin,
+      viewport: { width: 1280, height: 860 },
+      locale: 'en-GB',
+    });
+    context.setDefaultTimeout(90_000);
+    const page = await context.newPage();
+    errors.push(collectErrors(page));
+    await page.goto('/');
+    await page.getByLabel('Token').fill(await stage.tokenOf(name));
+    await page.getByRole('button', { name: 'Log in' }).click();
+    await page.getByRole('button', { name: 'Log out' }).waitFor();
+    return page;
+  }
+
+  /** The number of the job that the page opened. */
+  async function submit(page: Page, fields: Readonly<Record<string, string>>): Promise<string> {
+    await page.goto(`${at}/submit`);
+    await page.getByLabel('Script').fill(sleeper);
+    for (const [label, value] of Object.entries(fields))
+      await page.getByLabel(label, { exact: true }).fill(value);
+    await page.getByRole('button', { name: 'Submit' }).click();
+    await page.waitForURL(/\/jobs\/\d+$/);
+    return page.url().split('/').at(-1) ?? '';
+  }
+
+  const row = (page: Page, text: string) => page.getByRole('row').filter({ hasText: text });
+  const confirm = async (page: Page, name: RegExp) => {
+    await page.getByRole('dialog').getByRole('button', { name }).click();
+  };
+
+  before(async () => {
+    [stage, opened] = await Promise.all([DashboardCluster.start(`dash-${process.pid}`), openBrowser()]);
+  });
+  after(async () => {
+    await opened?.[Symbol.asyncDispose]();
+    await stage?.[Symbol.asyncDispose]();
+  });
+
+  it('a user logs in with a token, and sees both nodes', async () => {
+    const page = await logIn('alice');
+    await page.getByRole('main').getByRole('link', { name: 'slurm' }).click();
+    await page.getByRole('link', { name: 'Nodes' }).click();
+    await row(page, 'w-0').getByText('idle').waitFor();
+    await row(page, 'w-1').getByText('idle').waitFor();
+    await shoot(page, 'nodes-idle');
+    await page.context().close();
+  });
+
+  it('submits, sees nodes change without a reload, sees why the next job waits, and cancels', async () => {
+    const page = await logIn('alice');
+    const first = await submit(page, { Name: 'first', Nodes: '2', Tasks: '2' });
+    await page.getByText('running').first().waitFor();
+    assert.match(
+      await stage.inController('squeue', '--noheader', `--jobs=${first}`, '--format=%u %j'),
+      /alice first/,
+    );
+    const nodes = await page.context().newPage();
+    await nodes.goto(`${at}/nodes`);
+    await row(nodes, 'w-0')
+      .getByText(/mixed|allocated/)
+      .waitFor();
+    const second = await submit(page, { Name: 'second', Nodes: '3' }).catch(() => undefined);
+    assert.equal(second, undefined, 'three nodes are more than there are: Slurm says so at once');
+    await page
+      .getByRole('alert')
+      .getByText(/not available|more nodes|configuration/i)
+      .waitFor();
+    await page.goto(`${at}/submit`);
+    await page.getByLabel('Script').fill(`#!/bin/sh\n#SBATCH --exclusive\nsleep 600\n`);
+    await page.getByLabel('Name', { exact: true }).fill('second');
+    await page.getByLabel('Nodes', { exact: true }).fill('2');
+    await page
+      .getByLabel('CPUs per task', { exact: true })
+      .fill('1000000')
+      .catch(() => undefined);
+    await page.getByLabel('CPUs per task', { exact: true }).fill('');
+    await page.getByLabel('Hold').check();
+    await page.getByRole('button', { name: 'Submit' }).click();
+    await page.waitForURL(/\/jobs\/\d+$/);
+    await page.getByText('Waiting').waitFor();
+    await page.getByText(/held/).first().waitFor();
+    await shoot(page, 'job-waits');
+    await page.goto(`${at}/jobs/${first}`);
+    await page.getByRole('button', { name: 'Cancel' }).click();
+    await confirm(page, /Cancel job/);
+    await page.getByText('cancelled').first().waitFor();
+    // The other tab, without a reload.
+    await row(nodes, 'w-0').getByText('idle').waitFor();
+    await page.context().close();
+  });
+
+  it('another user sees the job and may not cancel it', async () => {
+    const page = await logIn('alice');
+    const job = await submit(page, { Name: 'of-alice' });
+    await page.getByText('running').first().waitFor();
+    const bob = await logIn('bob');
+    await bob.goto(`${at}/jobs/${job}`);
+    await bob.getByRole('button', { name: 'Cancel' }).click();
+    await confirm(bob, /Cancel job/);
+    await bob
+      .getByRole('dialog')
+      .getByText(/permission|denied|invalid user/i)
+      .waitFor();
+    await shoot(bob, 'bob-may-not');
+    assert.match(await stage.inController('squeue', '--noheader', `--jobs=${job}`, '--format=%T'), /RUNNING/);
+    await bob.goto(`${at}/nodes`);
+    await row(bob, 'w-0').waitFor();
+    assert.equal(await bob.getByRole('button', { name: /Drain/ }).count(), 0, 'no right, no button');
+    await page.goto(`${at}/jobs/${job}`);
+    await page.getByRole('button', { name: 'Cancel' }).click();
+    await confirm(page, /Cancel job/);
+    await page.getByText('cancelled').first().waitFor();
+    await bob.context().close();
+    await page.context().close();
+  });
+
+  it('an administrator drains a node with a reason, and resumes it', async () => {
+    const page = await logIn('root');
+    await page.goto(`${at}/nodes`);
+    await page.getByLabel('choose w-1').check();
+    await page.getByRole('button', { name: /^Drain/ }).click();
+    await page
+      .getByRole('dialog')
+      .getByLabel(/Reason/)
+      .fill('new disk');
+    await confirm(page, /^Drain/);
+    await row(page, 'w-1').getByText('drained', { exact: true }).waitFor();
+    assert.match(await stage.inController('scontrol', 'show', 'node', 'w-1'), /Reason=new disk/);
+    await shoot(page, 'drained');
+    await page.getByLabel('choose w-1').check();
+    await page.getByRole('button', { name: /^Resume/ }).click();
+    await confirm(page, /^Resume/);
+    await row(page, 'w-1').getByText('idle').waitFor();
+    await page.context().close();
+  });
+
+  it('a rollout is seen, paused and resumed', async () => {
+    const page = await logIn('root');
+    await page.goto(`${at}/rollouts`);
+    await page.getByText('complete').waitFor();
+    const template = { metadata: { annotations: { rolled: 'yes' } } };
+    await stage.client.mergePatch(
+      nodeSets,
+      { namespace: slurmNamespace, name: nodeSetName },
+      { spec: { template } },
+    );
+    await page.getByText('rolling out').waitFor();
+    await page.getByRole('button', { name: /^Pause/ }).click();
+    await confirm(page, /^Pause/);
+    await page.getByText('paused', { exact: true }).waitFor();
+    await shoot(page, 'rollout-paused');
+    await page.getByRole('button', { name: /^Resume/ }).click();
+    await confirm(page, /^Resume/);
+    await page.getByText('complete').waitFor({ timeout: 180_000 });
+    await page.context().close();
+  });
+
+  it('Slurm goes: the page keeps what it has and says how old it is; Slurm comes back, and the page is live again', async () => {
+    const page = await logIn('alice');
+    await page.goto(`${at}/nodes`);
+    await row(page, 'w-0').waitFor();
+    const api = { namespace: slurmNamespace, name: 'slurm' };
+    await stage.client.mergePatch(restApis, api, { spec: { replicas: 0 } });
+    await page.getByText('Slurm is unknown since').waitFor({ timeout: 180_000 });
+    await row(page, 'w-0').waitFor();
+    await shoot(page, 'slurm-gone');
+    await checkAccessibility(page, 'while Slurm is gone');
+    await stage.client.mergePatch(restApis, api, { spec: { replicas: 1 } });
+    await page.getByText('Slurm is unknown since').waitFor({ state: 'detached', timeout: 180_000 });
+    await page.context().close();
+  });
+
+  it('the operator goes: the page stays live; it comes back, and people act again', async () => {
+    const page = await logIn('alice');
+    await stage.scale(operatorNamespace, 'slurm-operator', 0);
+    await page.goto(`${at}/nodes`);
+    await row(page, 'w-0').waitFor();
+    const job = (
+      await stage.inController(
+        'sbatch',
+        '--parsable',
+        '--chdir=/tmp',
+        '--output=/dev/null',
+        '--nodes=2',
+        '--wrap=sleep 600',
+      )
+    ).trim();
+    await row(page, 'w-0')
+      .getByText(/mixed|allocated/)
+      .waitFor();
+    await stage.scale(operatorNamespace, 'slurm-operator', 2);
+    await stage.inController('scancel', job);
+    await row(page, 'w-0').getByText('idle').waitFor();
+    await page.context().close();
+  });
+
+  it('every page passes axe with what is there', async () => {
+    const page = await logIn('root');
+    for (const below of [
+      '',
+      '/nodes',
+      '/nodes/w-0',
+      '/jobs',
+      '/submit',
+      '/partitions',
+      '/rollouts',
+      '/timeline',
+      '/configuration',
+    ])
+      for (const colorScheme of ['light', 'dark'] as const) {
+        await page.emulateMedia({ colorScheme });
+        await page.goto(`${at}${below}`);
+        await page
+          .getByRole('main')
+          .getByText(/slurm|w-0|w\b|Script/)
+          .first()
+          .waitFor();
+        await checkAccessibility(page, `${below} in ${colorScheme}`);
+        await shoot(page, `real${below.replaceAll('/', '-')}-${colorScheme}`);
+      }
+    await page.context().close();
+    // A refused or unreachable answer is logged by the browser itself.
+    assert.deepEqual(
+      errors.flat().filter((line) => !line.includes('Failed to load resource')),
+      [],
+    );
+  });
+});
