@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { account } from './account.ts';
 import { type Blow, setDown } from './blow-log.ts';
+import { isCut } from './cut-sruns.ts';
 import { PeoplesOrders } from './peoples-orders.ts';
 import type { JobTimes } from './slurmctld-log.ts';
 import type { TrackedJob } from './workload.ts';
@@ -294,4 +295,20 @@ test('a job that no worker has begun, because slurmctld read its files again whe
   assert.deepEqual(counts([110_700, 430_500], [110_900]), [1, 0]);
   assert.deepEqual(counts([430_500], [115_000]), [1, 0]);
   assert.deepEqual(counts([430_500], []), [1, 0]);
+});
+
+test('a job whose srun lost slurmctld when that ended was ended by Slurm, by its own output', () => {
+  const failed = job({ kind: 'steps', end: 'FAILED' });
+  const counts = (output: string, endings: readonly number[]) => {
+    const none = new Map();
+    const story = { kills: [], restarts: [], starts: none, ends: none, putBack: none, refused: none };
+    const cutSruns = new Set(isCut(output) ? [1] : []);
+    const launches = new Map([[1, [110_500]]]);
+    const told = account([failed], [], { ...story, launches, endings, cutSruns }, () => {});
+    return [told.jobs_lost, told.jobs_lost_by_slurm];
+  };
+  const reset = 'srun: error: Unable to create step for job 94: Connection reset by peer\n';
+  assert.deepEqual(counts(reset, [117_000]), [0, 1]);
+  assert.deepEqual(counts(reset, [300_000]), [1, 0]);
+  assert.deepEqual(counts('srun: error: w-0: task 0: Exited with exit code 1\n', [117_000]), [1, 0]);
 });

@@ -26,6 +26,8 @@ export interface SlurmStory {
   readonly launches?: JobTimes;
   /** When it was told to end or to read its files again, in its log. */
   readonly endings?: readonly number[];
+  /** Jobs with an srun that ended because slurmctld broke the connection, by their output. */
+  readonly cutSruns?: ReadonlySet<number>;
   /** Every end that a worker has reported and it has logged. */
   readonly ends: JobTimes;
   /** When Slurm started only one part of a heterogeneous job and requeued it. */
@@ -50,8 +52,8 @@ type Cause =
   | { readonly kind: 'operator'; readonly blow: Blow }
   /** slurmctld had not saved something about it when it was killed. */
   | { readonly kind: 'unsaved'; readonly kill: number; readonly what: string }
-  /** It had a node, and the slurmctld that ended or read its files again just then dropped the message to the worker. */
-  | { readonly kind: 'unsent'; readonly ending: number }
+  /** slurmctld ended or read its files again at a moment at which that costs a job (known issues). */
+  | { readonly kind: 'ending'; readonly at: number; readonly what: string }
   /** Slurm's own doing, and none that is counted: told apart. */
   | { readonly kind: 'slurm'; readonly why: string }
   /** An order of the script. */
@@ -75,7 +77,7 @@ export function account(
     const other = own.kind === 'unexplained' ? otherPart(job, jobs) : undefined;
     const cause = other === undefined ? own : findCause(other, blows, story, orders);
     if (cause.kind === 'operator') counts[completed ? 'jobs_requeued_by_operator' : 'jobs_lost'] += 1;
-    else if (cause.kind === 'unsaved' || cause.kind === 'unsent') counts.jobs_lost_by_slurm += 1;
+    else if (cause.kind === 'unsaved' || cause.kind === 'ending') counts.jobs_lost_by_slurm += 1;
     // What nothing explains counts as the operator's: a changed configuration ends jobs without a request for any of them.
     else if (cause.kind === 'unexplained') counts[completed ? 'jobs_requeued_by_operator' : 'jobs_lost'] += 1;
     say(
@@ -101,7 +103,7 @@ function endsAsMeant({ id, kind, end }: TrackedJob, orders: PeoplesOrders): bool
 function findCause(
   job: TrackedJob,
   blows: readonly Blow[],
-  { kills, restarts, starts, ends, refused, cancels, givenTwice, launches, endings }: SlurmStory,
+  { kills, restarts, starts, ends, refused, cancels, givenTwice, launches, endings, cutSruns }: SlurmStory,
   orders: PeoplesOrders,
 ): Cause {
   if (job.end === 'FAILED' && job.runs.length === 0 && refused.has(job.id))
@@ -136,7 +138,11 @@ function findCause(
   const blow = ours === undefined ? undefined : struck(ours);
   if (blow !== undefined) return { kind: 'operator', blow };
   const unsent = endingBeforeLaunch(cut, launches?.get(job.id) ?? [], endings ?? []);
-  if (unsent !== undefined) return { kind: 'unsent', ending: unsent };
+  if (unsent !== undefined)
+    return { kind: 'ending', at: unsent, what: 'it had a node and was never sent to it' };
+  const reset = cutSruns?.has(job.id) ? endings?.find((at) => cut.some((run) => covers(run, at))) : undefined;
+  if (reset !== undefined)
+    return { kind: 'ending', at: reset, what: 'its srun lost the connection and ended' };
   if (kill !== undefined) return { kind: 'unsaved', kill, what: 'accepted or begun less than 5 s before' };
   // Its worker had been powered down, which slurmctld lost: it started the job on a node without a pod.
   const leftBefore = (run: Run, killedAt: number) =>
@@ -227,8 +233,8 @@ function describeCause(cause: Cause): string {
       return `the operator: ${cause.blow.what}, ${cause.blow.worker}, ${time(cause.blow.at)}`;
     case 'unsaved':
       return `Slurm: ${cause.what} the kill -9 of slurmctld at ${time(cause.kill)}`;
-    case 'unsent':
-      return `Slurm: it had a node when slurmctld was told to end or to read its files again at ${time(cause.ending)}, and was never sent to it`;
+    case 'ending':
+      return `Slurm: slurmctld was told to end or to read its files again at ${time(cause.at)}: ${cause.what}`;
     case 'slurm':
       return `Slurm: ${cause.why}`;
     case 'people':

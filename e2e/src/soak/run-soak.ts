@@ -11,6 +11,7 @@ import { Administrator } from './administrator.ts';
 import { allJobs } from './all-jobs.ts';
 import { beside } from './beside.ts';
 import { BlowLog } from './blow-log.ts';
+import { CutSruns } from './cut-sruns.ts';
 import { equalsFreshInstall } from './fresh-install.ts';
 import { JobRecords } from './job-record.ts';
 import { Neighbours } from './neighbours.ts';
@@ -107,6 +108,7 @@ class Soak {
   readonly #neighbours: Neighbours;
   readonly #blows: BlowLog;
   readonly #records: JobRecords;
+  readonly #cutSruns: CutSruns;
   readonly #kinds = new Map<string, number>();
   /** Where the time of operations went: kind → milliseconds. */
   readonly #spent = new Map<string, number>();
@@ -118,6 +120,7 @@ class Soak {
     this.#administrator = new Administrator(stage, options.say, this.#orders);
     this.#neighbours = new Neighbours(stage);
     this.#records = new JobRecords(stage.directory);
+    this.#cutSruns = new CutSruns(stage.directory);
     this.#blows = new BlowLog(stage.cluster.server, operatorUser, stage.operator.log);
   }
 
@@ -273,6 +276,7 @@ class Soak {
     this.#kinds.set(kind, (this.#kinds.get(kind) ?? 0) + 1);
     this.#spent.set(kind, (this.#spent.get(kind) ?? 0) + Date.now() - began);
     this.#blows.collect();
+    this.#cutSruns.collect();
     say(`${String(n).padStart(4)}/${ops}  ${what}`);
     await sleep(pause / 4 + drawn.random.below(pause), AbortSignal.timeout(60_000));
   }
@@ -307,6 +311,7 @@ class Soak {
       starts: jobStarts(`${log}\n${workers}`),
       launches: jobLaunches(workers),
       endings: slurmctldEndings(log),
+      cutSruns: this.#cutSruns.jobs,
       ends: jobEnds(log),
       putBack: pairsPutBack(log),
       refused: refusedJobs(log),
