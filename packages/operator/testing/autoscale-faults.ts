@@ -131,4 +131,28 @@ export const autoscaleFaults: readonly PlantedFault[] = [
       },
     ],
   },
+  {
+    name: 'older-revision-woken',
+    what: 'a worker below the rollout partition is woken with the old revision, which may be another node in Slurm',
+    law: /A8: /,
+    edits: [
+      {
+        file: 'kinds/nodeset/plan/revisions.ts',
+        find: 'if (observed.autoscale !== undefined) return undefined;',
+        replace: '',
+      },
+    ],
+  },
+  {
+    name: 'awaited-in-outage',
+    what: 'a worker that a job may wait for is deleted while Slurm does not answer',
+    law: /A9: /,
+    edits: [
+      {
+        file: 'kinds/nodeset/plan/departures.ts',
+        find: 'return worker.forWakeUp ? mayBeAwaited(worker, slurm.why) : undefined;',
+        replace: 'return !worker.forWakeUp ? mayBeAwaited(worker, slurm.why) : undefined;',
+      },
+    ],
+  },
 ];
