@@ -175,7 +175,7 @@ export function withoutJobs(given: Observed): Observed {
   return { ...given, slurm: { ...given.slurm, jobsUnknown: 'the jobs have not been listed yet' } };
 }
 
-type Identity = Pick<Worker, 'name' | 'uid' | 'slot' | 'slurmName' | 'revision' | 'claims'>;
+type Identity = Pick<Worker, 'name' | 'uid' | 'slot' | 'slurmName' | 'revision' | 'claims' | 'forWakeUp'>;
 
 /** A pod that was created just now, and has no machine yet. */
 export function pendingPod(identity: Identity, createdAt: number): Worker {

@@ -215,8 +215,8 @@ export class SimulatedWorld {
 
   #create(slot: Slot, revision = this.spec.updateRevision): void {
     const key = slotKey(slot);
-    const name =
-      slot.mode === 'StatefulSet' ? `workers-${slot.ordinal}` : `workers-${slot.nodeName}-${this.#serial}`;
+    const suffix = slot.mode === 'StatefulSet' ? slot.ordinal : `${slot.nodeName}-${this.#serial}`;
+    const name = `workers-${suffix}`;
     if (this.pods.has(name)) return;
     this.#serial += 1;
     const claim = `data-${key}`;
@@ -230,12 +230,10 @@ export class SimulatedWorld {
         terminating: false,
       });
     }
-    const slurmName =
-      slurmNameOf(slot, { naming: { prefix: 'workers-', padding: 0 }, nodes: this.kubeNodes }) ?? '?';
-    const uid = `pod-${this.#serial}`;
-    const identity = { name, uid, slot, slurmName, revision, claims: [claim] };
-    const forWakeUp = this.spec.autoscale !== undefined;
-    this.pods.set(name, { ...pendingPod(identity, this.now), forWakeUp });
+    const naming = { prefix: 'workers-', padding: 0 };
+    const slurmName = slurmNameOf(slot, { naming, nodes: this.kubeNodes }) ?? '?';
+    const identity = { name, uid: `pod-${this.#serial}`, slot, slurmName, revision, claims: [claim] };
+    this.pods.set(name, pendingPod({ ...identity, forWakeUp: this.spec.autoscale !== undefined }, this.now));
   }
 
   #patch(action: Extract<WorkerAction, { kind: 'patch-worker' }>): void {

@@ -31,6 +31,8 @@ export const withoutAccountingAnnotation = 'slinky.slurm.net/without-accounting'
 
 /** On the ConfigMap: MaxNodeCount of its slurm.conf. */
 export const maxNodeCountAnnotation = 'controller.slinky.slurm.net/max-node-count';
+/** On the ConfigMap: its slurm.conf lets slurmctld wake nodes. */
+export const powerSavingAnnotation = 'controller.slinky.slurm.net/power-saving';
 
 /** On the ConfigMap: the NodeSets that have lines in its slurm.conf, as JSON, by their names in Slurm. A NodeSet goes after its lines. */
 export const nodeSetsAnnotation = 'controller.slinky.slurm.net/nodesets';
@@ -88,6 +90,7 @@ export function buildControllerConfig({
         [confDigestAnnotation]: hash('sha256', slurmConf),
         [nodeSetsAnnotation]: JSON.stringify(sorted(nodeSets)),
         ...maxNodeCountOf(slurmConf),
+        ...powerSavingOf(slurmConf),
       },
     },
     data: {
@@ -105,6 +108,11 @@ export function buildControllerConfig({
 function maxNodeCountOf(slurmConf: string): Record<string, string> {
   const value = topLevelSettings(slurmConf).get('maxnodecount')?.value;
   return value === undefined ? {} : { [maxNodeCountAnnotation]: value };
+}
+
+/** The same: sleeping nodes are created when this slurm.conf can wake them. */
+function powerSavingOf(slurmConf: string): Record<string, string> {
+  return topLevelSettings(slurmConf).has('resumeprogram') ? { [powerSavingAnnotation]: 'true' } : {};
 }
 
 const sorted = (record: Readonly<Record<string, string>>) =>

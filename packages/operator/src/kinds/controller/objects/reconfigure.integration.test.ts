@@ -206,14 +206,24 @@ test('a reconfigure waits for jobs whose PrologSlurmctld runs', async () => {
   assert.deepEqual(await slurmctld.untilTold('two'), ['two', 'two']);
 });
 
+const savesPower = 'ResumeProgram           = /bin/true\n';
+
 test('creates the nodes of autoscaled NodeSets once, with a Slurm that cannot over REST', async () => {
   const line = 'NodeName=w-[0-1] CPUs=4 Feature=w State=CLOUD';
   const commands = [
     'create NodeName=w-0 CPUs=4 Feature=w State=CLOUD',
     'create NodeName=w-1 CPUs=4 Feature=w State=CLOUD',
   ];
-  const old = await start({ told: 'one', version: 'one', image: '24.11' });
+  const old = await start({
+    told: 'one',
+    version: 'one',
+    image: '24.11',
+    config: 'ResumeProgram = (null)\n',
+  });
   await old.put('.autoscale-nodes', `${line}\n`);
+  await old.turns();
+  assert.deepEqual(await old.told(), [], 'slurmctld would give them jobs and never wake them');
+  await old.put('config', savesPower);
   await old.turns();
   assert.deepEqual(
     (await old.told()).filter((said) => said.startsWith('create')),
@@ -234,7 +244,13 @@ test('creates the nodes of autoscaled NodeSets once, with a Slurm that cannot ov
 });
 
 test('creates a node again that is listed for longer: a slurmctld that was killed may have forgotten it', async () => {
-  const slurmctld = await start({ told: 'one', version: 'one', image: '24.11', listed: 1 });
+  const slurmctld = await start({
+    told: 'one',
+    version: 'one',
+    image: '24.11',
+    listed: 1,
+    config: savesPower,
+  });
   await slurmctld.put('.autoscale-nodes', 'NodeName=w-[0-1] CPUs=4 Feature=w State=CLOUD\n');
   await slurmctld.untilTold('create NodeName=w-1 CPUs=4 Feature=w State=CLOUD');
 });

@@ -35,6 +35,8 @@ create_nodes() {
   local text names rest name failed=
   text=$(cat "$wanted" 2>/dev/null)
   if [ "$text" = "$obeyed" ] && { [ -z "$text" ] || [ "$SECONDS" -lt "$expires" ]; }; then return; fi
+  # A slurmctld that does not save power gives jobs to sleeping nodes, and never wakes them.
+  if [ -n "$text" ] && ! scontrol show config | grep -qE '^ResumeProgram.*= */'; then return; fi
   while read -r names rest; do
     for name in $(scontrol show hostnames "\${names#NodeName=}"); do
       set -f

@@ -15,13 +15,15 @@ export interface SlurmFacts {
   readonly release: Release | undefined;
   /** slurmctld runs elsewhere: the operator has no container beside it. */
   readonly isExternal: boolean;
+  /** Why slurmctld cannot wake nodes now; undefined where it can. */
+  readonly cannotWake: string | undefined;
   /** The size of a worker of this NodeSet that has registered. */
   readonly lastWorker: () => WorkerSize | undefined;
 }
 
 export function observeAutoscale(
   nodeSet: NodeSet,
-  { release, isExternal, lastWorker }: SlurmFacts,
+  { release, isExternal, cannotWake, lastWorker }: SlurmFacts,
 ): Autoscale | undefined {
   const { autoscale } = nodeSet.spec;
   if (autoscale === undefined || nodeSet.spec.scalingMode === 'DaemonSet') return undefined;
@@ -48,6 +50,7 @@ export function observeAutoscale(
     feature: slurmSetName(nodeSet),
     recordsBy: release !== undefined && !createsOverRest(release) ? 'Controller' : 'Rest',
     unsupported: unsupported(release, isExternal),
+    cannotWake,
     history: historyOf(nodeSet),
   };
 }

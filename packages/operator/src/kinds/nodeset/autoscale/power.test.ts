@@ -199,9 +199,9 @@ describe('an autoscaled NodeSet', () => {
       [],
     );
     assert.match(plan(renamed, now).withheld.join(), /a job in Slurm waits until old-2 has started/);
-    const idle = of({ ...awaited, base: 'IDLE' });
+    const unused = of({ ...awaited, base: 'IDLE' });
     assert.deepEqual(
-      actionsOf(idle).filter((action) => action.startsWith('delete-worker')),
+      actionsOf(unused).filter((action) => action.startsWith('delete-worker')),
       ['delete-worker old-2'],
     );
   });
@@ -215,6 +215,15 @@ describe('an autoscaled NodeSet', () => {
     assert.ok(!actionsOf(deleted).includes('delete-worker w-2'));
     assert.ok(actionsOf({ ...deleted, deletionPolicy: 'Delete' }).includes('delete-worker w-2'));
     assert.ok(actionsOf({ ...deleted, controllerExists: false }).includes('delete-worker w-2'));
+  });
+
+  test('creates no record, and replaces none, before slurmctld can wake nodes', () => {
+    const cannotWake = 'slurmctld has not read its slurm.conf yet';
+    const missing = observed([], [], { autoscale: { ...settings, cannotWake } });
+    assert.deepEqual(actionsOf(missing), []);
+    assert.match(plan(missing, now).withheld.join(), /3 records are not created: slurmctld has not read/);
+    const size = { ...settings.size, cpus: 64 };
+    assert.deepEqual(decide([], [], { cannotWake, size, shape: 'CPUs=64' }), []);
   });
 
   test('asks the Controller for records where Slurm cannot create them over REST', () => {

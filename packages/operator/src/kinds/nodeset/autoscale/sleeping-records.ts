@@ -19,7 +19,7 @@ const mostRecords = 500;
 
 export function recordsToCreate(
   observed: Observed,
-  { shape, unsupported, recordsBy, conf }: Autoscale,
+  { shape, unsupported, cannotWake, recordsBy, conf }: Autoscale,
   slots: readonly SlotView[],
 ): RecordsToCreate {
   // Under a pod that Slurm does not know no record is created: its slurmd makes one, or has work that slurmctld forgot.
@@ -30,7 +30,8 @@ export function recordsToCreate(
   const comment = recordComment(observed, conf);
   const actions: WorkerAction[] = [];
   const withheld: string[] = [];
-  const obstacle = unsupported ?? (shape === undefined ? 'the size of a worker is unknown' : undefined);
+  const obstacle =
+    unsupported ?? cannotWake ?? (shape === undefined ? 'the size of a worker is unknown' : undefined);
   if (missing.length > 0 && obstacle !== undefined)
     withheld.push(`${missing.length} records are not created: ${obstacle}`);
   const creatable = obstacle === undefined ? missing.slice(0, mostRecords) : [];
@@ -55,7 +56,8 @@ export function isOutdated({ state, node, hasPod }: SlotView, autoscale: Autosca
   if (node === undefined || hasPod || isBusy(node) || node.deadline !== undefined) return false;
   if (state !== 'Sleeping' && state !== 'Stopping') return false;
   // What cannot be created again is kept.
-  if (autoscale.unsupported !== undefined || node.reservation !== undefined) return false;
+  const { unsupported, cannotWake } = autoscale;
+  if (unsupported !== undefined || cannotWake !== undefined || node.reservation !== undefined) return false;
   return differs(node, autoscale);
 }
 

@@ -30,6 +30,8 @@ export interface Autoscale {
   readonly recordsBy: 'Rest' | 'Controller';
   /** Why this Slurm cannot create records; undefined if it can. */
   readonly unsupported: string | undefined;
+  /** Why slurmctld cannot wake nodes for the moment; undefined where it can. */
+  readonly cannotWake?: string | undefined;
   /** As of the last status. */
   readonly history: WakeHistory;
 }

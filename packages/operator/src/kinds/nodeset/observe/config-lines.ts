@@ -2,7 +2,7 @@
 import { conditionType, type NodeSet, resourceName } from '@slurm-operator/api';
 import { type Cache, configMaps, findCondition } from '@slurm-operator/kube';
 import { controllers } from '../../../cache/resources.ts';
-import { nodeSetsAnnotation } from '../../../slurm-config/render/config-map.ts';
+import { nodeSetsAnnotation, powerSavingAnnotation } from '../../../slurm-config/render/config-map.ts';
 import type { ConfigLines } from '../model/observed.ts';
 
 export function configLines(cache: Cache, nodeSet: NodeSet): ConfigLines {
@@ -34,6 +34,21 @@ export function configLines(cache: Cache, nodeSet: NodeSet): ConfigLines {
     : isDegraded && own.length === 0;
   const why = applied?.status === 'False' ? { why: applied.reason } : {};
   return { state: isStuck ? 'stuck' : 'present', held, ...why };
+}
+
+/**
+ * Why slurmctld cannot wake nodes now: it gives jobs to sleeping ones all the same, and they would wait for ever (24.11 and 26.05). What an external one
+ * reads is not known here.
+ */
+export function whyAsleep(cache: Cache, nodeSet: NodeSet): string | undefined {
+  const { namespace } = nodeSet.metadata;
+  const controller = cache.get(controllers, { namespace, name: nodeSet.spec.controllerRef.name });
+  if (controller === undefined || controller.spec.external) return undefined;
+  const map = cache.get(configMaps, { namespace, name: resourceName.config(controller.metadata.name) });
+  const applied = findCondition(controller.status?.conditions, conditionType.configApplied);
+  const isRead = applied?.reason !== 'Reconfiguring';
+  if (map?.metadata.annotations?.[powerSavingAnnotation] === 'true' && isRead) return undefined;
+  return 'slurmctld has not read a slurm.conf with the lines of autoscaling yet (see the condition ConfigApplied of its Controller)';
 }
 
 /** No new text is put in force before a person corrects the Controller. */

@@ -45,7 +45,7 @@ import { hostnamePrefix } from '../objects/worker-pod.ts';
 import { workerSelector } from '../objects/worker-template.ts';
 import { type NodeSetMemory, rememberedFacts } from '../plan/memory.ts';
 import { belonging } from './belonging.ts';
-import { configLines } from './config-lines.ts';
+import { configLines, whyAsleep } from './config-lines.ts';
 import { observeClaim } from './observe-claim.ts';
 import { distinctHostnames, isNodeReachable } from './observe-node.ts';
 import { observeSlurmNode, type SetIdentity } from './observe-slurm.ts';
@@ -108,6 +108,7 @@ export function observeFacts(
     autoscale: observeAutoscale(nodeSet, {
       release: releaseVersion(release),
       isExternal: controllerOfSet(cache, nodeSet)?.spec.external === true,
+      cannotWake: whyAsleep(cache, nodeSet),
       lastWorker: () => lastWorkerSize(view, set),
     }),
     minReadySeconds: spec.minReadySeconds ?? 0,
