@@ -124,12 +124,8 @@ export async function attackTokenExchange(options: AttackOptions, rows: string[]
     2,
     /right to read Secret/,
   );
-  row(
-    'a user that Slurm does not know',
-    await as('zoe', await token('zoe'), ['jobs']),
-    2,
-    /Slurm does not accept the token|Slurm/,
-  );
+  const zoe = await as('zoe', await token('zoe'), ['submit', script, '-o', 'name']);
+  row('a user that Slurm does not know submits', zoe, 3, /Slurm refuses it/);
   row(
     'the user slurm, without consent',
     await as('slurm', await token('slurm'), ['token']),
