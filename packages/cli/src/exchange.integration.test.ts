@@ -203,7 +203,7 @@ function withKubeconfig(text: string, words: readonly string[]): Promise<Ran> {
   const env = { PATH: process.env['PATH'], HOME: directory, KUBECONFIG: kubeconfig };
   const { promise, resolve } = Promise.withResolvers<Ran>();
   execFile(process.execPath, [plugin, ...words], { env, timeout: 120_000 }, (error, out, err) =>
-    resolve({ code: error === null ? 0 : Number(error.code), out, err }),
+    resolve({ code: error === null ? 0 : error.killed === true ? -1 : Number(error.code), out, err }),
   );
   return promise;
 }
