@@ -38,6 +38,8 @@ function situation(nodes: SlurmNode[], workers: Worker[], over: Partial<Autoscal
 /** It waits for a machine. */
 const unplaced = (ordinal: number): Worker => unplacedWorker(ordinal, { createdAt: now - 5_000 });
 
+const noSlurm = { kind: 'unknown', since: 0, why: 'down' } as const;
+
 const told = ['mirror-state', 'patch-worker', 'update-node'];
 const actionsOf = (given: Observed): string[] =>
   plan(given, now)
@@ -186,6 +188,21 @@ describe('an autoscaled NodeSet', () => {
     assert.ok(actionsOf({ ...deleted, controllerExists: false }).includes('delete-worker w-2'));
   });
 
+  test('so it does while Slurm is unknown, by what its pod says: the operator may have started in the outage', () => {
+    const slurmConditions = new Map([
+      ['SlurmNodeStateAllocated', ''],
+      ['SlurmNodeStateNotResponding', ''],
+    ]);
+    const silent = { ...observed([{ ...unplaced(2), slurmConditions }], []), replicas: 0, slurm: noSlurm };
+    assert.deepEqual(actionsOf(silent), []);
+    assert.match(plan(silent, now).withheld.join(), /a job waited until w-2 has started/);
+    const deleted = { ...silent, deleting: true };
+    assert.ok(!actionsOf(deleted).includes('delete-worker w-2'));
+    assert.ok(actionsOf({ ...deleted, controllerExists: false }).includes('delete-worker w-2'));
+    const resting = { ...unplaced(2), slurmConditions: new Map([['SlurmNodeStateIdle', '']]) };
+    assert.deepEqual(actionsOf({ ...silent, workers: [resting] }), ['delete-worker w-2']);
+  });
+
   test('asks the Controller for records where Slurm cannot create them over REST', () => {
     const given = observed([], [], { autoscale: { ...settings, recordsBy: 'Controller' } });
     assert.deepEqual(actionsOf(given), []);
@@ -262,9 +279,8 @@ describe('an autoscaled NodeSet', () => {
   });
 
   test('does nothing while Slurm is unknown', () => {
-    const unknown = { kind: 'unknown', since: 0, why: 'down' } as const;
     const workers = [worker(0), worker(1)];
-    assert.deepEqual(actionsOf({ ...situation([idle(0), idle(1)], workers), slurm: unknown }), []);
+    assert.deepEqual(actionsOf({ ...situation([idle(0), idle(1)], workers), slurm: noSlurm }), []);
   });
 
   test('deletes sleeping records before it creates workers, once autoscale is removed', () => {

@@ -3,6 +3,7 @@ import { safeToGiveUp, safeToStop } from '../autoscale/safe-to-stop.ts';
 import { isAwaited, isWakingUp } from '../autoscale/slot-states.ts';
 import type { SafeBecause, Safety, WhyGone, WorkerAction } from '../model/actions.ts';
 import { type Observed, slotKey, type Worker } from '../model/observed.ts';
+import { statePrefix } from './mirror-state.ts';
 import { safeToDelete } from './safe-to-delete.ts';
 
 export interface Departure {
@@ -59,7 +60,7 @@ export function departureOf(worker: Worker, why: WhyGone, context: DepartureCont
 function safetyOf(worker: Worker, why: WhyGone, { current, isStale, now }: DepartureContext): Safety {
   if (why === 'no-machine') return safeToGiveUp(worker, current);
   if (why === 'sleep' || why === 'slow-wake') return safeToStop(worker, why, current);
-  if (isLeftEmpty.has(why) && keepsWaiting(worker, current)) return awaited(worker);
+  if (isLeftEmpty.has(why) && keepsWaiting(worker, current)) return awaited(worker, current);
   return isStale ? { safe: true, because: 'stale-worker' } : safeToDelete(worker, current, now);
 }
 
@@ -68,17 +69,30 @@ const isLeftEmpty = new Set<WhyGone>(['scale-in', 'deletion', 'wrong-mode']);
 
 /** A job waits until this worker has registered: without it, it would wait until Slurm gives up, and be requeued or lost. */
 function keepsWaiting(worker: Worker, current: Observed): boolean {
-  if (worker.everStarted || !isWakingUp(worker, current) || current.slurm.kind === 'unknown') return false;
   const isEnded = current.deleting && (current.deletionPolicy === 'Delete' || !current.controllerExists);
+  if (worker.everStarted || isEnded) return false;
+  if (current.slurm.kind === 'unknown') return wasAwaited(worker);
   const node = current.slurm.nodes.get(worker.slurmName);
-  return !isEnded && node !== undefined && isAwaited(node);
+  return isWakingUp(worker, current) && node !== undefined && isAwaited(node);
 }
 
-const awaited = ({ slurmName }: Worker): Safety => ({
-  safe: false,
-  blind: false,
-  why: `a job in Slurm waits until ${slurmName} has started (see squeue --nodelist=${slurmName}); cancel the job if it is not needed`,
-});
+/** What Slurm last said of its node, as the pod shows it: an operator that started in the outage knows nothing else. */
+const wasAwaited = ({ slurmConditions }: Worker): boolean =>
+  ['Allocated', 'Mixed'].some((base) => slurmConditions.has(`${statePrefix}${base}`));
+
+function awaited({ slurmName }: Worker, { slurm }: Observed): Safety {
+  if (slurm.kind === 'unknown')
+    return {
+      safe: false,
+      blind: true,
+      why: `a job waited until ${slurmName} has started when Slurm last responded`,
+    };
+  return {
+    safe: false,
+    blind: false,
+    why: `a job in Slurm waits until ${slurmName} has started (see squeue --nodelist=${slurmName}); cancel the job if it is not needed`,
+  };
+}
 
 /** These hold only if nothing has happened to the pod since it was observed: its node, its start. */
 const reliesOnThePod = new Set<SafeBecause>(['never-started', 'unknown-to-slurm', 'stale-worker']);
