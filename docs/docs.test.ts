@@ -116,6 +116,22 @@ function brokenLinks(file: string, text: string): string[] {
     .map((link) => `${file}: ${link}`);
 }
 
+test('the traces of docs/architecture.md name files that exist', () => {
+  const [, section = ''] = read('docs/architecture.md').split('### Two changes, file by file\n');
+  const rows = (section.split('\n## ')[0] ?? '').split('\n').filter((line) => /^\| [a-z]/.test(line));
+  const named = rows.flatMap((row) =>
+    [...row.matchAll(/`([a-z/-]+)(?:\.ts)?`/g)].map(([, name]) => name ?? ''),
+  );
+  assert.ok(named.length > 40);
+  const files = globSync('packages/operator/src/{kinds/{nodeset,controller},slurm-config,framework}/**/*.ts');
+  const isThere = (name: string) =>
+    files.some((file) => file.includes(`/${name}.ts`) || file.includes(`/${name}/`));
+  assert.deepEqual(
+    named.filter((name) => !isThere(name)),
+    [],
+  );
+});
+
 test('links are valid', () => {
   assert.ok(pages.length > 20);
   assert.deepEqual(
