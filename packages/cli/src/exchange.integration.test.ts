@@ -6,7 +6,6 @@ import assert from 'node:assert/strict';
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
@@ -14,7 +13,7 @@ import { fileURLToPath } from 'node:url';
 import { tokenExchange } from '@slurm-operator/api';
 import { type ForwardingNode, startForwardingNode } from '@slurm-operator/apiserver/testing';
 import { configMaps, namespaces, secrets } from '@slurm-operator/kube';
-import { until } from '@slurm-operator/kube/testing';
+import { freePort, until } from '@slurm-operator/kube/testing';
 import { CliWorld } from '../testing/cli-world.ts';
 import { bundleCli } from './bundle.ts';
 import { clusters, controllers, restApis } from './session/resources.ts';
@@ -86,15 +85,6 @@ after(async () => {
   await world.stop();
   rmSync(directory, { recursive: true, force: true });
 });
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  server.close();
-  await once(server, 'close');
-  return typeof address === 'object' && address !== null ? address.port : 0;
-}
 
 async function createCluster(): Promise<void> {
   const metadata = { name: here, namespace: here };
