@@ -70,7 +70,11 @@ test('the recipe for a kind: every kind has followed each step', () => {
 });
 
 test('the recipe for a reason: a reason is a row of the troubleshooting page, with its meaning and advice', () => {
-  const row = reasonRow('OutOfPaper', { group: 'pods', meaning: 'The printer is empty.', advice: 'Add paper.' });
+  const row = reasonRow('OutOfPaper', {
+    group: 'pods',
+    meaning: 'The printer is empty.',
+    advice: 'Add paper.',
+  });
   assert.equal(row, '| `OutOfPaper` | The printer is empty. | Add paper. |');
 });
 

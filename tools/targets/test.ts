@@ -98,8 +98,8 @@ function writeTimes(measured: ReadonlyMap<string, number>): void {
   const long = [...Object.entries(readTimes()), ...measured]
     .filter(([, seconds]) => seconds >= 1)
     .map(([name, seconds]) => [name, Math.round(seconds)] as const);
-  const table = Object.fromEntries([...new Map(long)].toSorted(([a], [b]) => (a < b ? -1 : 1)));
-  writeFileSync(timesFile, `${JSON.stringify(table, null, 2)}\n`);
+  const sorted = Object.fromEntries([...new Map(long)].toSorted(([a], [b]) => (a < b ? -1 : 1)));
+  writeFileSync(timesFile, `${JSON.stringify(sorted, null, 2)}\n`);
 }
 
 async function openGiven(): Promise<given.GivenRun> {
