@@ -18,8 +18,7 @@ export const nodeSetStatus = object(
     slurmDrain: count('Number of Slurm nodes that are drained or draining.'),
     nodeSetHash: text({ description: 'The newest revision.', default: '' }),
     currentRevision: text({
-      description:
-        'The revision before a rollout that is not over: workers below the partition keep it.',
+      description: 'The revision before a rollout that is not over: workers below the partition keep it.',
       default: '',
     }),
     collisionCount: count('How often two revisions had the same hash.'),
