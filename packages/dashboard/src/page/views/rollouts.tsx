@@ -20,7 +20,7 @@ export interface NodeSetRow {
   readonly conditions: readonly { readonly type: string; readonly status: string; readonly reason: string; readonly message: string }[];
 }
 
-const good = new Set(['Ready', 'Available', 'KeysCurrent']);
+const good = new Set(['Ready', 'Available', 'KeysCurrent', 'ConfigApplied']);
 
 export function Rollouts({ live, rights }: { live: LiveCluster; rights: ReturnType<typeof rightsIn> }) {
   const { value, problem } = useRead<{ nodeSets: readonly NodeSetRow[] }>(`${live.base}/rollouts`, useEvery(2_000));
