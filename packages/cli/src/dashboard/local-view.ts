@@ -20,7 +20,7 @@ import { pageFiles } from './page-files.ts';
 import { PolledObjects } from './polled-objects.ts';
 
 export interface LocalDashboard extends AsyncDisposable {
-  /** With a code that works once, after the #: browsers send that to nobody. */
+  /** With a code that works once, after the #: browsers do not send it. */
   readonly link: string;
 }
 
