@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { buildPage } from '@slurm-operator/dashboard/build-page';
-import { populate, sampleObjects, startDashboard } from '@slurm-operator/dashboard/testing';
+import { populate, sampleObjects, samplePlan, startDashboard } from '@slurm-operator/dashboard/testing';
 import type { BrowserContext, Page } from 'playwright-core';
 import { checkAccessibility, checkWidth, collectErrors } from './src/browser/check-page.ts';
 import { type OpenBrowser, openBrowser } from './src/browser/open-browser.ts';
@@ -34,7 +34,7 @@ const pages: Readonly<Record<string, readonly [string, string]>> = {
   submit: ['/submit', 'Script'],
   partitions: ['/partitions', 'all'],
   accounts: ['/accounts', 'no accounting'],
-  rollouts: ['/rollouts', 'gpu'],
+  rollouts: ['/rollouts', 'at the latest'],
   timeline: ['/timeline', 'ConfigApplied'],
   configuration: ['/configuration', 'MaxJobCount'],
 };
@@ -58,6 +58,7 @@ before(async () => {
     simulator: {},
     page: directory,
     objects: sampleObjects,
+    planRollout: samplePlan,
     grants: { alice: all, bob: all },
   });
   populate(stage.simulator);

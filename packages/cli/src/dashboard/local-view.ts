@@ -57,6 +57,8 @@ export async function openDashboard(session: Session, port: number): Promise<Loc
       const open = scope === 'nodes' ? await ofNodes.openSlurm() : await session.openSlurm();
       return { client: open.client, user: open.user ?? user, [Symbol.dispose]: () => {} };
     },
+    // kubectl slurm plan says more than a page that reads this little of Kubernetes.
+    planRollout: () => undefined,
     pauseRollout: async (_session, nodeSet, paused, signal) => {
       const body = { spec: { updateStrategy: { rollingUpdate: { paused } } } };
       const client = await session.client();

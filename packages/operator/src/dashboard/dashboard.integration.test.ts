@@ -20,6 +20,7 @@ import { controllers, restApis } from '../cache/resources.ts';
 import { runDashboard } from '../programs/run-dashboard.ts';
 import { runManager } from '../programs/run-manager.ts';
 import {
+  dashboardClusterRules,
   dashboardExchangeRules,
   dashboardNamespaceRules,
   exchangeNamespaceRules,
@@ -31,7 +32,7 @@ import {
 
 const people = 'people';
 const account = 'slurm-operator-dashboard';
-const rules = [...dashboardNamespaceRules, ...reviewRules];
+const rules = [...dashboardClusterRules, ...dashboardNamespaceRules, ...reviewRules];
 const stop = new AbortController();
 const running: Promise<unknown>[] = [];
 let world: OperatorWorld;
