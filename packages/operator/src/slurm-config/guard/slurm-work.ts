@@ -60,6 +60,8 @@ export interface NodeWork {
   readonly drained: boolean;
   /** The guard drained it, so the guard may end that. */
   readonly byGuard: boolean;
+  /** Slurm wakes it up: a job may wait for it. */
+  readonly isWaking?: boolean;
   /** The line that describes it in slurm.conf; undefined for a node that registered itself. */
   readonly line: string | undefined;
 }
@@ -162,6 +164,7 @@ export function nodeWork(nodes: readonly SlurmNode[]): Map<string, NodeWork> {
       {
         drained: isDrain(node.state),
         byGuard: isDrain(node.state) && node.reason === closedReason,
+        isWaking: ['POWERING_UP', 'POWER_UP'].some((flag) => node.state.flags.has(flag)),
         line: lineOf(node),
       },
     ]),

@@ -11,7 +11,7 @@ import {
   holdConfig,
   holdEvents,
   type LeavingNodeSet,
-  withJobsGivenUp,
+  withReleasedJobs,
 } from './config-hold.ts';
 
 const noScripts = { prolog: [], epilog: [], prologSlurmctld: [], epilogSlurmctld: [] };
@@ -165,7 +165,7 @@ test('while a configuration is refused, a NodeSet waits for the jobs that its de
       evidence: { inForce: { text: confOf(long), owners: { long: 'long' } }, slurm },
     });
     const hold = holdConfig(refused);
-    return { hold, refused: withJobsGivenUp(hold, refused) };
+    return { hold, refused: withReleasedJobs(hold, refused) };
   };
   for (const policy of ['CancelPending', 'Delete'] as const) {
     const { hold, refused } = given(policy, work({ jobs }));

@@ -125,7 +125,7 @@ export function holdConfig(input: HoldInput): ConfigHold {
  * While the new configuration is refused, the partition of a NodeSet that is being deleted stays as it is, with the jobs that its
  * deletionPolicy gave up: they would wait there for nodes that never come, and the policy goes with the NodeSet.
  */
-export function withJobsGivenUp(
+export function withReleasedJobs(
   hold: ConfigHold,
   { controller, leaving, evidence, now }: HoldInput,
 ): ConfigHold {

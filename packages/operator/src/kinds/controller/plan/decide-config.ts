@@ -29,7 +29,7 @@ import {
   holdsEverything,
   isOnlyRestart,
   type Owners,
-  withJobsGivenUp,
+  withReleasedJobs,
 } from './config-hold.ts';
 import { type DesiredTrial, needsDesiredTrial } from './desired-trial.ts';
 import { render } from './render.ts';
@@ -157,7 +157,7 @@ export function decideConfig(
     configHash,
     holdsFiles,
     files,
-    configHold: configHold && holdInput && isRefused ? withJobsGivenUp(configHold, holdInput) : configHold,
+    configHold: configHold && holdInput && isRefused ? withReleasedJobs(configHold, holdInput) : configHold,
     decision,
     desiredTrial,
     problems,
