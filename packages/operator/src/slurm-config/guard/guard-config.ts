@@ -15,7 +15,6 @@ import { describeJobs, type Hold, heldJobs, moveOrCancel, noJobs, wholeConfigura
 import { jobsOfMissingNodes } from './missing-nodes.ts';
 import { maxNodeCountHolds, nodeRoomHolds } from './node-room.ts';
 import { partitionsOfSlurmAlone } from './partitions-of-slurm-alone.ts';
-import { powerSavingHolds } from './power-saving.ts';
 import { settingHolds } from './settings-that-cost-jobs.ts';
 import {
   type Change,
@@ -95,11 +94,7 @@ export function guardConfig(input: GuardInput): GuardedConfig {
   if (room.length > 0) return { text: inForce, holds: room, nodes: closing };
 
   // 5. Keys whose change makes Slurm lose jobs or nodes.
-  const settings = [
-    ...settingHolds(change),
-    ...powerSavingHolds(change),
-    ...maxNodeCountHolds(change, going.length),
-  ];
+  const settings = [...settingHolds(change), ...maxNodeCountHolds(change, going.length)];
 
   const holds = [...partitions, ...nodeSets, ...nodes.holds, ...settings.map(({ hold }) => hold)];
   if (holds.length === 0) return { text: desired, holds, nodes: closing };

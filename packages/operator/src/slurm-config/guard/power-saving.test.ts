@@ -5,7 +5,7 @@ import type { NodeWork, SlurmWork, WorkJob } from './slurm-work.ts';
 
 const base = 'NodeSet=w Feature=w\nPartitionName=all Nodes=ALL\n';
 const saving = (timeout: number) =>
-  `ResumeProgram=/bin/true\nSuspendProgram=/bin/true\nResumeTimeout=${timeout}\nSuspendTimeout=600\nSuspendTime=315360000\nResumeRate=0\nSuspendRate=0\n${base}`;
+  `SchedulerParameters=requeue_on_resume_failure\nResumeProgram=/bin/true\nSuspendProgram=/bin/true\nResumeTimeout=${timeout}\nSuspendTimeout=600\nSuspendTime=315360000\nResumeRate=0\nSuspendRate=0\n${base}`;
 const job: WorkJob = { id: '7', active: true, partitions: ['all'], nodes: ['w-0'], gres: [], array: false };
 const node = (over: Partial<NodeWork> = {}): NodeWork => ({
   drained: false,
@@ -13,13 +13,13 @@ const node = (over: Partial<NodeWork> = {}): NodeWork => ({
   line: undefined,
   ...over,
 });
-const slurm = (isWaking: boolean, jobs: readonly WorkJob[] = [job]): SlurmWork => ({
+const slurm = (isAsleep: boolean, jobs: readonly WorkJob[] = [job]): SlurmWork => ({
   kind: 'known',
   jobs,
   partitions: new Map([['all', true]]),
   partitionSets: new Map(),
   nodes: new Map([
-    ['w-0', node({ isWaking })],
+    ['w-0', node({ isAsleep })],
     ['w-1', node()],
   ]),
   nodeCount: 2,

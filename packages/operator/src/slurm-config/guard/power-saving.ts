@@ -9,7 +9,7 @@ import type { Change } from './slurm-work.ts';
 /** Slurm's own, where the key is missing. */
 const shortest = 60;
 
-/** Without one of them Slurm's power saving is off. */
+/** What power saving consists of. */
 const keys = [
   'ResumeProgram',
   'SuspendProgram',
@@ -18,7 +18,12 @@ const keys = [
   'SuspendTimeout',
   'ResumeRate',
   'SuspendRate',
+  'SchedulerParameters',
 ];
+
+/** Without this option a job that may not be requeued ends when its node does not wake up in time. */
+const requeues = (parameters: string | undefined): boolean =>
+  parameters?.split(',').includes('requeue_on_resume_failure') ?? false;
 
 export function powerSavingHolds({ from, to, slurm }: Change): HeldSetting[] {
   const value = (conf: Change['from'], key: string) => conf.settings.get(key.toLowerCase());
@@ -31,7 +36,11 @@ export function powerSavingHolds({ from, to, slurm }: Change): HeldSetting[] {
   const held = keys.flatMap((key): (readonly [string, string])[] => {
     const before = value(from, key);
     const changes = before !== undefined && before !== value(to, key);
-    return changes && (ends || key === 'ResumeTimeout') ? [[key, before]] : [];
+    const matters =
+      key === 'SchedulerParameters'
+        ? requeues(before) && !requeues(value(to, key))
+        : ends || key === 'ResumeTimeout';
+    return changes && matters ? [[key, before]] : [];
   });
   const stays = ends
     ? 'Power saving stays on'
@@ -52,7 +61,7 @@ export function powerSavingHolds({ from, to, slurm }: Change): HeldSetting[] {
       noJobs,
       `${stays}, because it is unknown whether jobs wait for nodes to wake up: ${slurm.why}`,
     );
-  const waking = new Set([...slurm.nodes].flatMap(([name, { isWaking }]) => (isWaking === true ? name : [])));
+  const waking = new Set([...slurm.nodes].flatMap(([name, { isAsleep }]) => (isAsleep === true ? name : [])));
   const jobs = heldJobs(slurm.jobs.filter((job) => job.active && job.nodes.some((name) => waking.has(name))));
   if (jobs.ids.length === 0) return [];
   return items(

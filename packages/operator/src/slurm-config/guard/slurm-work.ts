@@ -60,8 +60,8 @@ export interface NodeWork {
   readonly drained: boolean;
   /** The guard drained it, so the guard may end that. */
   readonly byGuard: boolean;
-  /** Slurm wakes it up: a job may wait for it. */
-  readonly isWaking?: boolean;
+  /** Its power is off, or being changed: Slurm wakes it up for a job that has it. */
+  readonly isAsleep?: boolean;
   /** The line that describes it in slurm.conf; undefined for a node that registered itself. */
   readonly line: string | undefined;
 }
@@ -157,6 +157,8 @@ export function workOf(lists: {
 export const acceptsJobs = ({ state }: SlurmPartition): boolean =>
   state.includes('UP') || state.includes('DOWN');
 
+const powerFlags = ['POWERED_DOWN', 'POWERING_DOWN', 'POWERING_UP', 'POWER_UP'] as const;
+
 export function nodeWork(nodes: readonly SlurmNode[]): Map<string, NodeWork> {
   return new Map(
     nodes.map((node) => [
@@ -164,7 +166,7 @@ export function nodeWork(nodes: readonly SlurmNode[]): Map<string, NodeWork> {
       {
         drained: isDrain(node.state),
         byGuard: isDrain(node.state) && node.reason === closedReason,
-        isWaking: ['POWERING_UP', 'POWER_UP'].some((flag) => node.state.flags.has(flag)),
+        isAsleep: powerFlags.some((flag) => node.state.flags.has(flag)),
         line: lineOf(node),
       },
     ]),

@@ -203,6 +203,26 @@ describe('an autoscaled NodeSet', () => {
     assert.deepEqual(actionsOf({ ...silent, workers: [resting] }), ['delete-worker w-2']);
   });
 
+  test('a job whose node is being woken gets its worker although autoscale was switched off, or the NodeSet is deleted, just before that', () => {
+    const nodes = [state(2, 'ALLOCATED', 'POWERING_UP')];
+    const over = { replicas: 0 };
+    assert.deepEqual(actionsOf(observed([], nodes, over)), ['create 2']);
+    const deleted = observed([], nodes, { ...over, autoscale: settings, deleting: true });
+    assert.deepEqual(actionsOf(deleted), ['create 2']);
+    assert.deepEqual(
+      actionsOf({ ...deleted, deletionPolicy: 'CancelPending' }),
+      ['create 2'],
+      'it has its nodes',
+    );
+    assert.deepEqual(actionsOf({ ...deleted, deletionPolicy: 'Delete' }), []);
+    const notForAJob = observed([], [state(2, 'IDLE', 'POWERING_UP')], { ...over, deleting: true });
+    assert.ok(!actionsOf(notForAJob).includes('create 2'));
+    const starting = worker(2, { everStarted: false, ready: false, phase: 'Pending' });
+    assert.deepEqual(actionsOf({ ...deleted, workers: [starting] }), [], 'it stays until it has registered');
+    const serving = observed([worker(2)], [state(2, 'ALLOCATED')], { deleting: true, autoscale: settings });
+    assert.deepEqual(actionsOf(serving), ['drain w-2'], 'then it is drained, and the job runs to its end');
+  });
+
   test('asks the Controller for records where Slurm cannot create them over REST', () => {
     const given = observed([], [], { autoscale: { ...settings, recordsBy: 'Controller' } });
     assert.deepEqual(actionsOf(given), []);
