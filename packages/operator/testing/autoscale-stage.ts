@@ -66,13 +66,17 @@ export class AutoscaleStage implements AsyncDisposable {
     });
   }
 
-  /** Before 25.11 the side container of slurmctld creates the nodes that the status lists, one by one. */
+  /** Before 25.11 the side container of slurmctld creates the nodes that the status lists, one by one, and lets it read its files again. */
   async createRecords(name: string): Promise<void> {
     if (autoscaleRelease !== '24.11') return;
     const line = (await this.stage.nodeSet(name))?.status?.autoscale?.recordsToCreate ?? '';
     const [, names = '', rest = ''] = /^NodeName=(\S+)(.*)$/.exec(line) ?? [];
-    for (const each of expandHostlist(names))
-      await this.slurm.createRecords(`NodeName=${each}${rest}`).catch(() => undefined); // it exists
+    let created = 0;
+    for (const each of expandHostlist(names)) {
+      const done = this.slurm.createRecords(`NodeName=${each}${rest}`).then(() => 1);
+      created += await done.catch(() => 0); // it exists
+    }
+    if (created > 0) await this.slurm.mini.run('scontrol', 'reconfigure');
   }
 
   async states(name = 'gpu'): Promise<string[]> {
