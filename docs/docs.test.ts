@@ -1,7 +1,7 @@
 /** What the documentation says about the code is true: reasons exist, links are valid. */
 import assert from 'node:assert/strict';
 import { existsSync, globSync, readFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { test } from 'node:test';
 import { apiVersion, reasons } from '@slurm-operator/api';
 
@@ -115,6 +115,39 @@ function brokenLinks(file: string, text: string): string[] {
     })
     .map((link) => `${file}: ${link}`);
 }
+
+test('the traces of docs/architecture.md name files that exist', () => {
+  const [, section = ''] = read('docs/architecture.md').split('### Two changes, file by file\n');
+  const rows = (section.split('\n## ')[0] ?? '').split('\n').filter((line) => /^\| [a-z]/.test(line));
+  const named = rows.flatMap((row) =>
+    [...row.matchAll(/`([a-z/-]+)(?:\.ts)?`/g)].map(([, name]) => name ?? ''),
+  );
+  assert.ok(named.length > 40);
+  const files = globSync('packages/operator/src/{kinds/{nodeset,controller},slurm-config,framework}/**/*.ts');
+  const isThere = (name: string) =>
+    files.some((file) => file.includes(`/${name}.ts`) || file.includes(`/${name}/`));
+  assert.deepEqual(
+    named.filter((name) => !isThere(name)),
+    [],
+  );
+});
+
+test('files of the sources that the pages name exist', () => {
+  const all = globSync('{packages,localcluster,images,charts,demo,e2e,tools,docs}/**/*.{ts,tsx}', {
+    exclude: ['**/node_modules/**'],
+  });
+  const named = new Map(all.map((file) => [basename(file), [] as string[]]));
+  for (const file of all) named.get(basename(file))?.push(`/${file}`);
+  const isThere = (name: string) =>
+    named.get(basename(name))?.some((file) => file.endsWith(`/${name}`)) === true;
+  const missing = pages.flatMap((page) => {
+    // What was before is history; `x.test.ts` is a pattern.
+    const [text = ''] = read(page).split('## Two changes, before');
+    const names = [...text.matchAll(/`([\w/-][\w./-]*\.tsx?)`/g)].map(([, name]) => name ?? '');
+    return names.filter((name) => !name.startsWith('x.') && !isThere(name)).map((name) => `${page}: ${name}`);
+  });
+  assert.deepEqual(missing, []);
+});
 
 test('links are valid', () => {
   assert.ok(pages.length > 20);

@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { buildPage } from '@slurm-operator/dashboard/build-page';
-import { populate, sampleObjects, startDashboard } from '@slurm-operator/dashboard/testing';
+import { populate, sampleObjects, samplePlan, startDashboard } from '@slurm-operator/dashboard/testing';
 import type { BrowserContext, Page } from 'playwright-core';
 import { checkAccessibility, checkWidth, collectErrors } from './src/browser/check-page.ts';
 import { type OpenBrowser, openBrowser } from './src/browser/open-browser.ts';
@@ -34,7 +34,7 @@ const pages: Readonly<Record<string, readonly [string, string]>> = {
   submit: ['/submit', 'Script'],
   partitions: ['/partitions', 'all'],
   accounts: ['/accounts', 'no accounting'],
-  rollouts: ['/rollouts', 'gpu'],
+  rollouts: ['/rollouts', 'at the latest'],
   timeline: ['/timeline', 'ConfigApplied'],
   configuration: ['/configuration', 'MaxJobCount'],
 };
@@ -58,7 +58,8 @@ before(async () => {
     simulator: {},
     page: directory,
     objects: sampleObjects,
-    grants: { alice: all },
+    planRollout: samplePlan,
+    grants: { alice: all, bob: all },
   });
   populate(stage.simulator);
   opened = await openBrowser();
@@ -123,5 +124,87 @@ test('every page fits into 360 pixels', { ...needsRoot, timeout: 300_000 }, asyn
     await checkWidth(page, name);
     await shoot(page, `${name}-360`);
   }
+  await context.close();
+});
+
+test('another user may not cancel the job, and reads why', { ...needsRoot, timeout: 120_000 }, async () => {
+  const context = await open('light');
+  const page = await logIn(context, 'bob');
+  await page.goto(`${at}/jobs/1`);
+  await page.getByRole('button', { name: 'Cancel' }).click();
+  await page
+    .getByRole('dialog')
+    .getByRole('button', { name: /Cancel job/ })
+    .click();
+  await page.getByRole('dialog').getByText('1: Slurm refuses: Access/permission denied').waitFor();
+  await page.getByRole('button', { name: 'Close' }).click();
+  await page.getByRole('main').getByText('running').first().waitFor();
+  await context.close();
+});
+
+/** Names as an attacker would choose them. Those that would run something set a mark. */
+const hostile = [
+  '<img src=x onerror="globalThis.attacked=1">',
+  '</script><script>globalThis.attacked=1</script>',
+  'javascript:globalThis.attacked=1',
+  '"><svg onload=globalThis.attacked=1>',
+  '{{constructor.constructor("globalThis.attacked=1")()}}',
+];
+
+test('what others named is text: nothing of it runs', { ...needsRoot, timeout: 300_000 }, async () => {
+  await using attacked = await startDashboard({
+    simulator: { nodes: 'n[0-9]' },
+    page: directory,
+    objects: sampleObjects,
+    grants: { alice: all },
+  });
+  const { cluster } = attacked.simulator;
+  hostile.forEach((text, index) => {
+    const job = cluster.createJob({
+      name: text,
+      user: text,
+      reason: text,
+      comment: text,
+      partition: text,
+      held: true,
+      directory: text,
+    });
+    job.reason = text;
+    const node = cluster.node(`n${index}`);
+    Object.assign(node, {
+      reason: text,
+      reasonSetBy: text,
+      comment: text,
+      features: [text],
+      topology: `topo-block:${text}`,
+    });
+    node.flags.add('DRAIN');
+    cluster.touch(node);
+    cluster.touchJob(job);
+  });
+  const context = await opened.browser.newContext({ baseURL: attacked.origin });
+  const page = await logIn(context);
+  const errors = collectErrors(page);
+  for (const below of [
+    '',
+    '/nodes',
+    '/nodes/n0',
+    '/jobs',
+    '/jobs/1',
+    '/jobs?hide=&user=%3Cimg%20src=x%20onerror=globalThis.attacked=1%3E',
+    '/partitions',
+    '/timeline',
+  ]) {
+    await page.goto(`${at}${below}`);
+    await page
+      .getByRole('main')
+      .getByText(/onerror|nodes|Overview|partition|Timeline/i)
+      .first()
+      .waitFor();
+    assert.equal(await page.evaluate('globalThis.attacked'), undefined, below);
+    assert.equal(await page.locator('main img, main script, main iframe').count(), 0, below);
+  }
+  // The policy of the page would stop a script that got in: none was even tried.
+  assert.deepEqual(errors, []);
   await context.close();
 });

@@ -3,11 +3,9 @@
  * and undoes it. Returns the rules that were found, and what went wrong with the others.
  */
 import assert from 'node:assert/strict';
-import { writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import { apiVersion } from '@slurm-operator/api';
-import { type Client, deployments, namespaces, nodes } from '@slurm-operator/kube';
-import { controllers, nodeSets, restApis, tokens } from '@slurm-operator/operator';
+import { type Client, configMaps, deployments, namespaces, nodes } from '@slurm-operator/kube';
+import { controllers, loginSets, nodeSets, restApis, tokens } from '@slurm-operator/operator';
 import { runCommand } from '@slurm-operator/sandbox';
 import { until } from './until.ts';
 
@@ -17,7 +15,6 @@ const operatorNamespace = 'slurm-demo-operator';
 export interface ProvokeOptions {
   readonly client: Client;
   readonly kubeconfig: string;
-  readonly directory: string;
   readonly plugin: string;
 }
 
@@ -26,12 +23,7 @@ export interface Provoked {
   readonly failed: readonly string[];
 }
 
-export async function provokeRules({
-  client,
-  kubeconfig,
-  directory,
-  plugin,
-}: ProvokeOptions): Promise<Provoked> {
+export async function provokeRules({ client, kubeconfig, plugin }: ProvokeOptions): Promise<Provoked> {
   const run = (...words: readonly string[]) =>
     runCommand([process.execPath, plugin, '-n', namespace, ...words], {
       env: { ...process.env, KUBECONFIG: kubeconfig, NO_COLOR: '1' },
@@ -43,13 +35,20 @@ export async function provokeRules({
     assert.equal(exitCode, 0, `${words.join(' ')}: ${stdout}${stderr}`);
     return stdout.trim();
   };
-  let count = 0;
-  const submit = async (options: string, script = 'sleep 900') => {
-    count += 1;
-    const file = join(directory, `rule-${count}.sh`);
-    await writeFile(file, `#!/bin/sh\n#SBATCH -p short --time=30 --chdir=/tmp ${options}\n${script}\n`);
-    return (await good('submit', file, '--slurm-user', 'root', '-o', 'name')).replace('job/', '');
-  };
+  /** With sbatch: `kubectl slurm submit` does not know every option of it. The last -p counts. */
+  const submit = (options: string, script = 'sleep 900') =>
+    good(
+      'exec',
+      'slurmctld',
+      '--',
+      'sbatch',
+      '--parsable',
+      '--partition=short',
+      '--time=30',
+      '--chdir=/tmp',
+      ...options.split(' ').filter((option) => option !== ''),
+      `--wrap=${script}`,
+    );
   const found = new Set<string>();
   const failed: string[] = [];
   const finds = async (rule: string, ...words: readonly string[]) => {
@@ -204,7 +203,12 @@ export async function provokeRules({
     await finds('D16');
   });
   await provoke('D19', async (undo) => {
-    await added(undo, 'misspelt', { replicas: 0, template: { dNSPolicy: 'Default' } });
+    const [set] = (await client.list(loginSets, { namespace })).items;
+    const { metadata } = set ?? assert.fail('no LoginSet');
+    const policy = (dNSPolicy: string | null) =>
+      client.mergePatch(loginSets, metadata, { spec: { template: { spec: { dNSPolicy } } } });
+    await policy('Default');
+    undo.defer(async () => void (await policy(null)));
     await finds('D19');
   });
   await provoke('D2', async (undo) => {
@@ -292,15 +296,16 @@ export async function provokeRules({
     await finds('D17');
   });
   await provoke('B18', async (undo) => {
+    const at = { namespace, name: 'soon-gone' };
+    await client.create(configMaps, { apiVersion: 'v1', kind: 'ConfigMap', metadata: at, data: {} });
     const [controller] = (await client.list(controllers, { namespace })).items;
     const { metadata, spec } = controller ?? assert.fail('no Controller');
     const refs = spec.configFileRefs ?? [];
-    await client.mergePatch(controllers, metadata, {
-      spec: { configFileRefs: [...refs, { name: 'no-such' }] },
-    });
-    undo.defer(
-      async () => void (await client.mergePatch(controllers, metadata, { spec: { configFileRefs: refs } })),
-    );
+    const refer = (configFileRefs: typeof refs) =>
+      client.mergePatch(controllers, metadata, { spec: { configFileRefs } });
+    await refer([...refs, { name: at.name }]);
+    undo.defer(async () => void (await refer(refs)));
+    await client.delete(configMaps, at);
     await finds('B18');
   });
   await provoke('B16', async (undo) => {

@@ -1,26 +1,25 @@
 /**
  * A terminal session with `kubectl slurm` on a running demo, with real daemons behind it: status, doctor with five faults, plan of a rollout
- * with three jobs and its real end, diff of a partition limit, and the token exchange. Returns the session as text.
+ * with three jobs and its real end, and diff of a partition limit. Returns the session as text.
  */
 import assert from 'node:assert/strict';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { gunzipSync } from 'node:zlib';
 import { apiVersion } from '@slurm-operator/api';
 import { type Client, secrets } from '@slurm-operator/kube';
 import { controllers, loginSets, nodeSets } from '@slurm-operator/operator';
 import { runCommand } from '@slurm-operator/sandbox';
-import { attackTokenExchange } from './attack-token-exchange.ts';
 import { until } from './until.ts';
 
-const bundler = fileURLToPath(new URL('../../packages/cli/src/bundle-main.ts', import.meta.url));
 const namespace = 'slurm-demo';
 
 export interface RecordOptions {
   readonly client: Client;
   readonly kubeconfig: string;
   readonly directory: string;
+  /** The file of `kubectl slurm`. */
+  readonly plugin: string;
 }
 
 export async function recordKubectlSlurm(options: RecordOptions): Promise<string> {
@@ -36,9 +35,10 @@ export async function recordKubectlSlurm(options: RecordOptions): Promise<string
   return `${lines.join('\n').replaceAll(`${options.directory}/`, '').trim()}\n`;
 }
 
-async function record({ client, kubeconfig, directory }: RecordOptions, lines: string[]): Promise<void> {
-  const plugin = join(directory, 'kubectl-slurm');
-  await runCommand([process.execPath, bundler, plugin]);
+async function record(
+  { client, kubeconfig, directory, plugin }: RecordOptions,
+  lines: string[],
+): Promise<void> {
   const note = (text: string) => lines.push('', `# ${text}`);
   const quietly = (...words: readonly string[]) =>
     runCommand([process.execPath, plugin, '-n', namespace, ...words], {
@@ -151,9 +151,11 @@ async function record({ client, kubeconfig, directory }: RecordOptions, lines: s
   note(
     'Five faults at once: a drain, an image that does not exist, a worker that no node can take, a configuration that slurmctld rejects, a job that never starts.',
   );
-  await submit('never', '-p short -N 50 --time=5', 'true');
+  const never = await submit('never', '-p short -N 50 --time=5', 'true');
   await quietly('drain', 'short-0', '--reason', 'new disk');
-  const logins = (await client.list(loginSets, { namespace })).items[0]?.metadata.name ?? '';
+  const [loginSet] = (await client.list(loginSets, { namespace })).items;
+  const logins = loginSet?.metadata.name ?? '';
+  const loginImage = loginSet?.spec.login?.image ?? null;
   await client.mergePatch(
     loginSets,
     { namespace, name: logins },
@@ -186,14 +188,15 @@ async function record({ client, kubeconfig, directory }: RecordOptions, lines: s
   for (const secret of await secretValues(client))
     assert.ok(!written.includes(secret), 'a secret is in the report');
 
-  note('The token exchange, attacked through the plugin. People are service accounts here.');
   await quietly('resume', 'short-0');
+  await client.delete(nodeSets, { namespace, name: 'unplaced' });
+  await client.mergePatch(loginSets, { namespace, name: logins }, { spec: { login: { image: loginImage } } });
+  await quietly('cancel', ...jobs, ...waiting, never);
   await client.mergePatch(
     controllers,
     { namespace, name: at.name },
     { spec: { extraConf: wanted.extraConf ?? '' } },
   );
-  await attackTokenExchange({ client, kubeconfig, directory, plugin }, lines);
 }
 
 /** Of every Secret: what a report must not contain. Short values would be found by chance. */

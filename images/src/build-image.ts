@@ -6,6 +6,7 @@ import {
   type BuildOptions,
   buildRootfs,
   cacheDirectory,
+  type ImageConfig,
   type ImageDescription,
   InvalidRequestError,
   readImageTar,
@@ -66,22 +67,42 @@ export async function buildImage(
       JSON.stringify([rootfs.key, recipe.config, tag, ...(architecture === here ? [] : [architecture])]),
     )
     .digest('hex');
-  const path = join(cacheDirectory(), 'images', `${name}-${version}-${key.slice(0, 16)}.tar`);
+  return packImage({
+    file: `${name}-${version}-${key.slice(0, 16)}.tar`,
+    rootfs: rootfs.path,
+    tag,
+    config: recipe.config,
+    architecture,
+    options,
+  });
+}
+
+export interface PackedImage {
+  /** The name of its archive in the cache; it names the content. */
+  readonly file: string;
+  readonly rootfs: string;
+  readonly tag: string;
+  readonly config: ImageConfig;
+  readonly architecture: Architecture;
+  readonly options: BuildOptions;
+}
+
+/** The archive of a finished root file system; one that the cache has is not written again. */
+export async function packImage({
+  file,
+  rootfs,
+  tag,
+  config,
+  architecture,
+  options,
+}: PackedImage): Promise<BuiltImage> {
+  const path = join(cacheDirectory(), 'images', file);
   const found = await stat(path).catch(() => undefined);
   if (found === undefined) {
     options.progress?.(`packing ${tag}`);
-    const { config } = recipe;
-    const { path: directory } = rootfs;
-    await writeImageTar({
-      rootfs: directory,
-      tag,
-      config,
-      output: path,
-      architecture,
-      signal: options.signal,
-    });
+    await writeImageTar({ rootfs, tag, config, output: path, architecture, signal: options.signal });
   }
   const [description] = await readImageTar(path);
   if (description === undefined) throw new InvalidRequestError(`${path} holds no image.`);
-  return { tag, path, description, rootfs: rootfs.path };
+  return { tag, path, description, rootfs };
 }

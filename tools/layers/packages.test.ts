@@ -22,7 +22,14 @@ const mayImport: Record<string, readonly string[]> = {
   ],
   'packages/advice': ['packages/kube', 'packages/slurm', 'packages/api'],
   // Of the operator only its pure entry `dry-run`.
-  'packages/cli': ['packages/advice', 'packages/operator', 'packages/kube', 'packages/slurm', 'packages/api'],
+  'packages/cli': [
+    'packages/advice',
+    'packages/dashboard',
+    'packages/operator',
+    'packages/kube',
+    'packages/slurm',
+    'packages/api',
+  ],
   'packages/dashboard': ['packages/advice', 'packages/kube', 'packages/slurm', 'packages/api'],
   // The plugin of kubectl, which is in the operator's image.
   images: ['packages/sandbox', 'packages/cli', 'packages/dashboard'],

@@ -1,6 +1,7 @@
 /** Prints lines per file for each package: `node tools/layers/sizes.ts [REVISION]`. Generated and recorded files are left out. */
 import { execFileSync } from 'node:child_process';
-import { fileSizes, type SizeSummary } from './file-sizes.ts';
+import { table } from '../targets/terminal.ts';
+import { fileSizes } from './file-sizes.ts';
 
 const [revision = 'HEAD'] = process.argv.slice(2);
 const git = (...args: string[]) =>
@@ -11,12 +12,15 @@ const files = git('ls-tree', '-r', '--name-only', revision)
 const lines = new Map(
   files.map((file) => [file, git('show', `${revision}:${file}`).split('\n').length - 1] as const),
 );
-const row = (name: string, summary: SizeSummary) =>
-  `${name.padEnd(28)}${[summary.files, summary.median, summary.p90, summary.max]
-    .map((figure) => String(figure).padStart(8))
-    .join('')}${`${summary.percentBelow30} %`.padStart(10)}`;
-
-console.log(
-  `${'package'.padEnd(28)}${['files', 'median', 'p90', 'max'].map((title) => title.padStart(8)).join('')}${'< 30'.padStart(10)}`,
+const { head, lines: rows } = table(
+  ['package', 'files', 'median', 'p90', 'max', '< 30'],
+  fileSizes(lines).map(([name, { files: count, median, p90, max, percentBelow30 }]) => [
+    name,
+    count,
+    median,
+    p90,
+    max,
+    `${percentBelow30} %`,
+  ]),
 );
-for (const [name, summary] of fileSizes(lines)) console.log(row(name, summary));
+console.log([head, ...rows].join('\n'));

@@ -1,4 +1,4 @@
-/** Terminal output of the make targets: colour where the terminal supports it, readable durations. */
+/** Terminal output of the make targets: colour where the terminal supports it, readable durations, tables. */
 
 const colourWanted =
   process.env['NO_COLOR'] === undefined && (process.stdout.isTTY || process.env['FORCE_COLOR'] !== undefined);
@@ -16,4 +16,22 @@ export function duration(milliseconds: number): string {
   if (milliseconds < 60_000) return `${(milliseconds / 1000).toFixed(1)} s`;
   const seconds = Math.round(milliseconds / 1000);
   return `${Math.floor(seconds / 60)} min ${String(seconds % 60).padStart(2, '0')} s`;
+}
+
+/** Rows as aligned lines: the first column as wide as its longest cell, numbers right-aligned below their titles. */
+export function table(
+  titles: readonly string[],
+  rows: readonly (readonly (string | number)[])[],
+): { readonly head: string; readonly lines: readonly string[] } {
+  const widths = titles.map((title, column) =>
+    Math.max(title.length, ...rows.map((row) => String(row[column] ?? '').length)),
+  );
+  const line = (cells: readonly (string | number)[]) =>
+    cells
+      .map((cell, column) => {
+        const width = widths[column] ?? 0;
+        return column === 0 ? String(cell).padEnd(width) : String(cell).padStart(width);
+      })
+      .join('  ');
+  return { head: line(titles), lines: rows.map(line) };
 }

@@ -9,7 +9,7 @@ import { given } from '@slurm-operator/e2e';
 import { explain } from '@slurm-operator/localcluster';
 import { describeFailures } from './failures.ts';
 import { runTests } from './run-tests.ts';
-import { bold, dim, duration, green, red, yellow } from './terminal.ts';
+import { bold, dim, duration, green, red, table, yellow } from './terminal.ts';
 import { readTimes, timesFile } from './test-works.ts';
 import { type Tier, testFiles, tiers } from './tiers.ts';
 
@@ -46,14 +46,22 @@ const run = await runTests({
 const leftBehind = (await givenRun?.close()) ?? { left: [], byOthers: { created: 0, removed: 0 } };
 const results = run.tiers;
 
-console.log(
-  `\n${bold('tier'.padEnd(14))}${'files'.padStart(7)}${'passed'.padStart(9)}${'failed'.padStart(9)}${'skipped'.padStart(9)}   time of files`,
+const { head, lines } = table(
+  ['tier', 'files', 'passed', 'failed', 'skipped', 'time of files'],
+  results.map(({ tier, files, passed, failures, skipped, milliseconds }) => [
+    tier,
+    files,
+    passed,
+    failures.length,
+    skipped.length,
+    duration(milliseconds),
+  ]),
 );
-for (const result of results) {
-  const mark = result.failures.length > 0 ? red : result.skipped.length > 0 ? yellow : green;
-  const counts = [result.passed, result.failures.length, result.skipped.length];
-  const columns = [String(result.files).padStart(7), ...counts.map((count) => String(count).padStart(9))];
-  console.log(`${mark(result.tier.padEnd(14))}${columns.join('')}   ${duration(result.milliseconds)}`);
+console.log(`\n${bold(head)}`);
+for (const [index, line] of lines.entries()) {
+  const { failures = [], skipped = [] } = results[index] ?? {};
+  const mark = failures.length > 0 ? red : skipped.length > 0 ? yellow : green;
+  console.log(mark(line));
 }
 const skipped = [
   ...results.flatMap((result) => result.skipped),
@@ -90,8 +98,8 @@ function writeTimes(measured: ReadonlyMap<string, number>): void {
   const long = [...Object.entries(readTimes()), ...measured]
     .filter(([, seconds]) => seconds >= 1)
     .map(([name, seconds]) => [name, Math.round(seconds)] as const);
-  const table = Object.fromEntries([...new Map(long)].toSorted(([a], [b]) => (a < b ? -1 : 1)));
-  writeFileSync(timesFile, `${JSON.stringify(table, null, 2)}\n`);
+  const sorted = Object.fromEntries([...new Map(long)].toSorted(([a], [b]) => (a < b ? -1 : 1)));
+  writeFileSync(timesFile, `${JSON.stringify(sorted, null, 2)}\n`);
 }
 
 async function openGiven(): Promise<given.GivenRun> {

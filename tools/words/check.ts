@@ -3,7 +3,9 @@
  * instead. `--counts` prints a table, `--list PATH` every finding below a path, `--write` commits lower counts, `--accept` also
  * higher ones (only after the list grew).
  */
+
 import { readFileSync, writeFileSync } from 'node:fs';
+import { table } from '../targets/terminal.ts';
 import { type Counts, countFindings, risenFindings, total } from './ratchet.ts';
 import { areaOf, type Finding, scanRepository } from './scan-repository.ts';
 
@@ -46,9 +48,9 @@ function isLower(): boolean {
 
 function printTable(): void {
   const areas = new Set(findings.map(({ file }) => areaOf(file)));
-  console.log(`${'area'.padEnd(24)}${'user-visible'.padStart(14)}${'other'.padStart(8)}`);
-  for (const name of [...areas].toSorted()) {
-    const columns = [total(counts[`visible ${name}`]), total(counts[name])];
-    console.log(name.padEnd(24) + String(columns[0]).padStart(14) + String(columns[1]).padStart(8));
-  }
+  const rows = [...areas]
+    .toSorted()
+    .map((name) => [name, total(counts[`visible ${name}`]), total(counts[name])]);
+  const { head, lines } = table(['area', 'user-visible', 'other'], rows);
+  console.log([head, ...lines].join('\n'));
 }

@@ -28,7 +28,7 @@ whatever needs no cluster-wide right becomes a Role in each of them. Arguments: 
 {{- end -}}
 {{- end -}}
 {{- if eq .component "dashboard" -}}
-{{- $files = dict "cluster" (list "reviews") "namespaced" (list "dashboard-namespace") "own" (list "dashboard-exchange") -}}
+{{- $files = dict "cluster" (list "reviews" "dashboard-cluster") "namespaced" (list "dashboard-namespace") "own" (list "dashboard-exchange") -}}
 {{- end -}}
 {{- $exchanges := and (eq .component "operator") $v.tokenExchange.enabled -}}
 {{- if and (ne .component "dashboard") (or $v.metricsSecure $exchanges) -}}{{- $_ := set $files "cluster" (append $files.cluster "reviews") -}}{{- end -}}

@@ -1,17 +1,14 @@
-import { chmod, copyFile, mkdir, realpath, stat } from 'node:fs/promises';
+import { chmod, copyFile, mkdir, realpath } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import {
   type BuildOptions,
   cacheDirectory,
   contentKey,
-  InvalidRequestError,
   publishDirectory,
-  readImageTar,
   unpackPackages,
-  writeImageTar,
   writeRootFiles,
 } from '@slurm-operator/sandbox';
-import type { BuiltImage } from '../build-image.ts';
+import { type BuiltImage, packImage } from '../build-image.ts';
 import { operatorFiles } from './bundle-programs.ts';
 import { nodeBinary } from './node-binary.ts';
 import {
@@ -89,17 +86,12 @@ export async function buildOperatorImage({
     },
     options,
   );
-  const path = join(cacheDirectory(), 'images', `operator-${version}-${key}.tar`);
-  if ((await stat(path).catch(() => undefined)) === undefined)
-    await writeImageTar({
-      rootfs: root,
-      tag,
-      config,
-      output: path,
-      architecture,
-      signal: options.signal,
-    });
-  const [description] = await readImageTar(path);
-  if (description === undefined) throw new InvalidRequestError(`${path} holds no image.`);
-  return { tag, path, description, rootfs: root };
+  return packImage({
+    file: `operator-${version}-${key}.tar`,
+    rootfs: root,
+    tag,
+    config,
+    architecture,
+    options,
+  });
 }

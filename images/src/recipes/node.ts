@@ -8,6 +8,9 @@ import {
   slurmVersions,
 } from '../slurm-version.ts';
 
+/** For people on a login node: why does my job wait? */
+const doctor = 'slurm-doctor';
+
 const content = {
   versions: slurmVersions,
   suite: slurmSuite,
@@ -29,6 +32,8 @@ const content = {
     'libnss-sss',
     'libpam-sss',
     'procps',
+    // A megabyte; runs slurm-doctor.
+    'quickjs',
   ],
   accounts: [slurmAccount],
   files: [
@@ -37,13 +42,18 @@ const content = {
     script('slurmd-keys.bash'),
     script('login.bash'),
     script('ssh.bash'),
+    script(doctor),
     { path: '/run/slurm', directory: true },
     { path: '/var/spool/slurmd', directory: true },
     slurmDirectory('/var/log/slurm'),
   ],
   // A user gets a home directory at the first login.
-  commands: [['pam-auth-update', '--package', '--enable', 'mkhomedir']],
-  remove: ['/usr/lib/python3*/**/__pycache__'],
+  commands: [
+    ['pam-auth-update', '--package', '--enable', 'mkhomedir'],
+    ['ln', '-s', `/usr/libexec/slurm-operator/${doctor}`, `/usr/bin/${doctor}`],
+  ],
+  // The compiler of QuickJS, and its examples.
+  remove: ['/usr/lib/python3*/**/__pycache__', '/usr/bin/qjsc', '/usr/share/doc/quickjs/examples'],
 };
 
 export const slurmd: ImageRecipe = {

@@ -47,6 +47,7 @@ export const controlPlaneCases: readonly RuleCase[] = [
     because: /pod-1/,
   },
   { rule: 'A4', reason: 'no endpoints', values: { webhook: { accepted: false, message: 'failed calling webhook "x": no endpoints available' } }, says: /does not reach the webhook/ },
+  { rule: 'A4', reason: 'no pod, and failurePolicy Ignore', values: { webhook: { accepted: true, message: '', down: { namespace: 'slinky', name: 'slurm-operator-webhook' } } }, says: /without its checks/ },
   { rule: 'A5', reason: 'an untrusted certificate', values: { webhook: { accepted: false, message: 'failed calling webhook: x509: certificate signed by unknown authority' } }, says: /does not trust/ },
   { rule: 'A6', reason: 'a restricted namespace', values: { nodeSets: [custom('NodeSet', 'gpu', { conditions: ready('PodSecurityViolation', 'violates PodSecurity') })] }, says: /refuses the pods of NodeSet gpu: its Pod Security level is privileged/, fix: /enforce=privileged/ },
   { rule: 'A7', reason: 'a full quota', values: { nodeSets: [custom('NodeSet', 'gpu', { conditions: ready('QuotaExceeded', 'exceeded quota: compute') })] }, says: /exceeded quota: compute/ },

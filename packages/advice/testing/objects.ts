@@ -1,6 +1,7 @@
 /** Objects for tests, each complete enough for the rules. */
 import type { SlurmJob, SlurmNode, SlurmPartition, SlurmReservation } from '@slurm-operator/slurm';
 import { parseNodeState } from '@slurm-operator/slurm';
+import { slurmJob } from '../../slurm/testing/slurm-job.ts';
 import type { Values } from '../src/index.ts';
 
 export const now = Date.parse('2026-11-18T12:00:00Z');
@@ -155,50 +156,19 @@ export function job(
   options: Partial<Omit<SlurmJob, 'state'>> & { state?: string } = {},
 ): SlurmJob {
   const { state = 'PENDING', ...rest } = options;
-  return {
-    id,
+  return slurmJob(id, {
     name: 'train',
-    user: 'alice',
     account: 'ml',
     partition: 'gpu',
     qos: 'normal',
-    stateReason: '',
-    stateDescription: '',
-    nodes: '',
-    requiredNodes: '',
-    nodeCount: 1,
     cpus: 8,
     priority: 100,
-    held: false,
     submittedAt: now - hour,
     eligibleAt: now - hour,
     consideredAt: now - minute,
-    startedAt: undefined,
-    endedAt: undefined,
-    timeLimit: 60,
-    exitCode: undefined,
-    exitSignal: undefined,
-    comment: '',
-    extra: '',
-    workingDirectory: '/tmp',
-    standardOutput: '',
-    arrayJobId: undefined,
-    arrayTaskId: undefined,
-    restarts: 0,
-    tresRequested: '',
-    tresAllocated: '',
-    tresPer: '',
-    tresPerNode: '',
-    memoryPerNode: undefined,
-    dependency: '',
-    constraints: '',
-    licenses: '',
-    reservation: '',
-    adminComment: '',
-    requeueable: true,
     ...rest,
     state: state.split('+'),
-  };
+  });
 }
 
 export const partition = (name: string, options: Partial<SlurmPartition> = {}): SlurmPartition => ({

@@ -1,9 +1,10 @@
-/** Writes what follows from the table of commands: the reference page and the ClusterRoles. */
+/** Writes what follows from the table of commands, the reference page and the ClusterRoles, and slurm-doctor of the login image. */
 import { stringify } from 'yaml';
 import { clusterRoles } from '../src/command-line/cluster-roles.ts';
 import { type Command, globalFlags } from '../src/command-line/command.ts';
 import { access } from '../src/command-line/help.ts';
 import { commands } from '../src/commands/index.ts';
+import { bundleSlurmDoctor } from '../src/login-node/bundle-login.ts';
 
 const code = (text: string) => `\`${text.replaceAll('|', '\\|')}\``;
 
@@ -29,7 +30,7 @@ ${examples.map((example) => (example.startsWith('export ') ? example : `kubectl 
 `;
 }
 
-export function generate(): Promise<ReadonlyMap<string, string>> {
+export async function generate(): Promise<ReadonlyMap<string, string>> {
   const page = `<!-- Generated from packages/cli by \`make generate\`. Do not edit. -->
 # kubectl slurm: reference
 
@@ -43,13 +44,12 @@ ${commands.map(section).join('\n')}`;
   const roles = clusterRoles(commands)
     .map((role) => stringify(role, { version: '1.1', lineWidth: 0, aliasDuplicateObjects: false }))
     .join('---\n');
-  return Promise.resolve(
-    new Map([
-      ['docs/reference/kubectl-slurm.md', page],
-      [
-        'deploy/kubectl-slurm-roles.yaml',
-        `# Generated from packages/cli by \`make generate\`. Do not edit.\n${roles}`,
-      ],
-    ]),
-  );
+  return new Map([
+    ['docs/reference/kubectl-slurm.md', page],
+    [
+      'deploy/kubectl-slurm-roles.yaml',
+      `# Generated from packages/cli by \`make generate\`. Do not edit.\n${roles}`,
+    ],
+    ['images/files/slurm-doctor', await bundleSlurmDoctor()],
+  ]);
 }

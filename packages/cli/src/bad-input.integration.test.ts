@@ -64,7 +64,8 @@ function run(words: readonly string[], env: Readonly<Record<string, string>> = {
     process.execPath,
     [plugin, ...words],
     { env: { PATH: process.env['PATH'], HOME: directory, ...env, KUBECONFIG }, timeout: 120_000 },
-    (error, out, err) => resolve({ code: error === null ? 0 : Number(error.code), out, err }),
+    (error, out, err) =>
+      resolve({ code: error === null ? 0 : error.killed === true ? -1 : Number(error.code), out, err }),
   );
   return promise;
 }

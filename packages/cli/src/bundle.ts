@@ -4,6 +4,7 @@
  */
 import { fileURLToPath } from 'node:url';
 import { brotliCompressSync, constants } from 'node:zlib';
+import { bundlePage } from '@slurm-operator/dashboard/build-page';
 import { build, type Plugin } from 'esbuild';
 import { commandHelp, overview } from './command-line/help.ts';
 import { commands } from './commands/index.ts';
@@ -32,6 +33,7 @@ export { completionScript } from './command-line/completion.ts';
 
 /** `version`: of a release; by default that of the sources. */
 export async function bundleCli(version?: string): Promise<CliBundle> {
+  const page = await bundlePage();
   const { outputFiles, metafile } = await build({
     absWorkingDir: repository,
     entryPoints: ['packages/cli/src/main.ts'],
@@ -49,7 +51,12 @@ export async function bundleCli(version?: string): Promise<CliBundle> {
       yaml: fileURLToPath(new URL('node_modules/yaml/browser/dist/index.js', `file://${repository}`)),
     },
     plugins: [withoutServer],
-    ...(version === undefined ? {} : { define: { PLUGIN_VERSION: JSON.stringify(version) } }),
+    define: {
+      ...(version === undefined ? {} : { PLUGIN_VERSION: JSON.stringify(version) }),
+      DASHBOARD_PAGE: JSON.stringify(
+        Object.fromEntries([...page.files].map(([name, content]) => [name, content.toString('utf8')])),
+      ),
+    },
     // Optional accelerators of ws, which are not installed.
     external: ['bufferutil', 'utf-8-validate'],
     logLevel: 'silent',
@@ -58,7 +65,7 @@ export async function bundleCli(version?: string): Promise<CliBundle> {
   if (output === undefined) throw new Error('esbuild made nothing of packages/cli');
   return {
     content: fileOf(output.text),
-    inputs: Object.keys(metafile.inputs).toSorted(),
+    inputs: [...new Set([...Object.keys(metafile.inputs), ...page.inputs])].toSorted(),
     unpacked: output.contents.length,
   };
 }
@@ -77,7 +84,7 @@ function fileOf(program: string): string {
     params: { [constants.BROTLI_PARAM_SIZE_HINT]: program.length },
   });
   return `#!/usr/bin/env node
-// kubectl slurm. Sources: packages/cli of slurm-operator (Apache-2.0), with parts of yaml (ISC) and ws (MIT).
+// kubectl slurm. Sources: packages/cli of slurm-operator (Apache-2.0), with parts of yaml (ISC), ws and preact (MIT).
 'use strict';
 if (Number(process.versions.node.split('.')[0]) < 22) {
   console.error('kubectl slurm needs Node 22 or later; this is Node ' + process.versions.node + '.');

@@ -6,7 +6,6 @@ import assert from 'node:assert/strict';
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
@@ -14,7 +13,7 @@ import { fileURLToPath } from 'node:url';
 import { tokenExchange } from '@slurm-operator/api';
 import { type ForwardingNode, startForwardingNode } from '@slurm-operator/apiserver/testing';
 import { configMaps, namespaces, secrets } from '@slurm-operator/kube';
-import { until } from '@slurm-operator/kube/testing';
+import { freePort, until } from '@slurm-operator/kube/testing';
 import { CliWorld } from '../testing/cli-world.ts';
 import { bundleCli } from './bundle.ts';
 import { clusters, controllers, restApis } from './session/resources.ts';
@@ -86,15 +85,6 @@ after(async () => {
   await world.stop();
   rmSync(directory, { recursive: true, force: true });
 });
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  server.close();
-  await once(server, 'close');
-  return typeof address === 'object' && address !== null ? address.port : 0;
-}
 
 async function createCluster(): Promise<void> {
   const metadata = { name: here, namespace: here };
@@ -184,8 +174,6 @@ let files = 0;
 
 /** The plugin with a kubeconfig that has this bearer token. */
 function as(token: string, words: readonly string[]): Promise<Ran> {
-  files += 1;
-  const kubeconfig = join(directory, `kubeconfig-${files}`);
   const ca = Buffer.from(world.server.caPem).toString('base64');
   const config = {
     apiVersion: 'v1',
@@ -195,11 +183,17 @@ function as(token: string, words: readonly string[]): Promise<Ran> {
     contexts: [{ name: 'x', context: { cluster: 'c', user: 'u', namespace: here } }],
     'current-context': 'x',
   };
-  writeFileSync(kubeconfig, JSON.stringify(config), { mode: 0o600 });
+  return withKubeconfig(JSON.stringify(config), words);
+}
+
+function withKubeconfig(text: string, words: readonly string[]): Promise<Ran> {
+  files += 1;
+  const kubeconfig = join(directory, `kubeconfig-${files}`);
+  writeFileSync(kubeconfig, text, { mode: 0o600 });
   const env = { PATH: process.env['PATH'], HOME: directory, KUBECONFIG: kubeconfig };
   const { promise, resolve } = Promise.withResolvers<Ran>();
   execFile(process.execPath, [plugin, ...words], { env, timeout: 120_000 }, (error, out, err) =>
-    resolve({ code: error === null ? 0 : Number(error.code), out, err }),
+    resolve({ code: error === null ? 0 : error.killed === true ? -1 : Number(error.code), out, err }),
   );
   return promise;
 }
@@ -271,6 +265,31 @@ test('attacks through the plugin', async () => {
     results.push(`${attack.padEnd(45)} exit ${code}  ${said.slice(0, 140)}`);
   }
   console.log(results.join('\n'));
+});
+
+test('a client certificate cannot be exchanged, and one sentence says what to do', async () => {
+  const kubeconfig = await world.server.kubeconfigFor({ name: 'erin' });
+  for (const [role, namespace] of [
+    ['slurm-user', here],
+    ['slurm-user', 'slinky'],
+  ] as const)
+    await world.client.json('POST', `${rbac}/namespaces/${namespace}/rolebindings`, {
+      body: {
+        apiVersion: 'rbac.authorization.k8s.io/v1',
+        kind: 'RoleBinding',
+        metadata: { name: `erin-${role}` },
+        roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: role },
+        subjects: [{ apiGroup: 'rbac.authorization.k8s.io', kind: 'User', name: 'erin' }],
+      },
+    });
+  const { code, out, err } = await withKubeconfig(kubeconfig, ['-n', here, 'jobs']);
+  assert.deepEqual([code, out], [2, ''], err);
+  assert.match(
+    err,
+    /client certificate, which only the API server can check; log in with a token .*export SLURM_JWT/,
+  );
+  assert.equal(err.trim().split('\n').length, 1);
+  console.log(`a client certificate: exit ${code}  ${err.trim()}`);
 });
 
 test('a flood of one person is refused, and others go on', async () => {

@@ -57,7 +57,7 @@ const calls: Readonly<Record<string, readonly string[]>> = {
   sacct: ['--allusers'],
   sacctmgr: ['show', 'users'],
 };
-const elsewhereOnly = ['ssh', 'proxy', 'token'];
+const elsewhereOnly = ['ssh', 'proxy', 'dashboard', 'token'];
 
 const directory = mkdtempSync(join(tmpdir(), 'kubectl-slurm-run-'));
 after(() => rmSync(directory, { recursive: true, force: true }));

@@ -32,6 +32,10 @@ export interface RunAs {
   readonly answer?: string;
   readonly columns?: number;
   readonly colours?: boolean;
+  /** Sees answers while the command runs. */
+  readonly onOut?: (text: string) => void;
+  /** Ends the command, as Ctrl-C does. */
+  readonly signal?: AbortSignal;
   /** Sees what is written to stderr while the command runs. */
   readonly onErr?: (text: string) => void;
 }
@@ -102,7 +106,10 @@ export class CliWorld {
     let out = '';
     let err = '';
     const io: Io = {
-      out: (text) => (out += text),
+      out: (text) => {
+        out += text;
+        as.onOut?.(text);
+      },
       clear: () => (out += '[clear]'),
       err: (text) => {
         err += text;
@@ -120,7 +127,14 @@ export class CliWorld {
     const text =
       as.user === undefined ? this.server.kubeconfig() : await this.server.kubeconfigFor({ name: as.user });
     const config = await kubeconfigConfig({ text });
-    const code = await run(words, { io, signal: AbortSignal.timeout(120_000), config });
+    const code = await run(words, {
+      io,
+      signal: AbortSignal.any([
+        AbortSignal.timeout(120_000),
+        ...(as.signal === undefined ? [] : [as.signal]),
+      ]),
+      config,
+    });
     return { code, out, err };
   }
 

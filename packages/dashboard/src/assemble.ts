@@ -33,7 +33,7 @@ export function assembleDashboard({ views, clock, ...given }: AssembleOptions): 
       ...clusterRoutes({ views, access: given.access, now: () => clock.now() }),
       ...nodeRoutes(views),
       ...jobRoutes(views, given.access),
-      ...rolloutRoutes(views),
+      ...rolloutRoutes(views, given.access),
       ...limitRoutes(views),
     ],
     openStream: (cluster, session, response) => streams.open(cluster, session, response),

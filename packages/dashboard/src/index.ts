@@ -4,6 +4,7 @@ export {
   type ClusterView,
   type ClusterViews,
   NoSlurmToken,
+  type RolloutPlan,
   type SlurmIdentity,
   type UserClient,
 } from './api/cluster-view.ts';

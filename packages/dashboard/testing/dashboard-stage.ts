@@ -23,6 +23,7 @@ export interface StageOptions {
   readonly proxy?: ProxyOptions;
   readonly page?: string;
   readonly objects?: () => ClusterObjects;
+  readonly planRollout?: ClusterView['planRollout'];
 }
 
 /** The fields that tests read; which of them an answer has depends on its route. */
@@ -75,6 +76,7 @@ export async function startDashboard(options: StageOptions = {}) {
       user.username === 'robot'
         ? { kind: 'none', why: 'it is not the name of a Linux account' }
         : { kind: 'user', name: user.username },
+    planRollout: options.planRollout ?? (() => undefined),
     pauseRollout: async ({ user }, nodeSet, paused) => {
       patched.push(`${user.username} ${paused ? 'pauses' : 'resumes'} ${nodeSet}`);
     },

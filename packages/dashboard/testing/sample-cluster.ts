@@ -2,7 +2,7 @@
 import type { Cluster, Controller, NodeSet } from '@slurm-operator/api';
 import type { Event, Live } from '@slurm-operator/kube';
 import type { Simulator } from '@slurm-operator/slurm/testing';
-import type { ClusterObjects } from '../src/api/cluster-view.ts';
+import type { ClusterObjects, ClusterView } from '../src/api/cluster-view.ts';
 
 const users = ['alice', 'bob', 'carol', 'dave'];
 const names = ['train-llama', 'md-npt', 'preprocess', 'sweep', 'eval-suite', 'render', 'blast'];
@@ -57,6 +57,22 @@ export function populate({ cluster }: Simulator): void {
   set('gpu-60', { reason: 'fan 3 (bob)', ...drained }, ['DRAIN']);
   set('cpu-30', { reason: 'Not responding', down: true });
 }
+
+/** A rollout that waits for two jobs. */
+export const samplePlan: ClusterView['planRollout'] = (nodeSet) =>
+  nodeSet === 'gpu'
+    ? {
+        create: 0,
+        replace: 26,
+        remove: 0,
+        earliestAt: Date.now() + 1_500_000,
+        latestAt: Date.now() + 33_000_000,
+        withheld: [],
+        lowestAvailable: 60,
+        lastJob: { id: '20', user: 'dave', nodes: ['gpu-19'] },
+        endless: [],
+      }
+    : undefined;
 
 const ago = (minutes: number) => new Date(Date.now() - minutes * 60_000).toISOString();
 const metadata = (name: string) => ({

@@ -1,16 +1,11 @@
 /** Many clusters of one operator: a Controller, a NodeSet and a simulated Slurm each, on one API server with hollow machines. */
-import { type ChildProcess, fork } from 'node:child_process';
-import { once } from 'node:events';
-import { rm, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
+import type { ChildProcess } from 'node:child_process';
+import { rm } from 'node:fs/promises';
 import { customResourceDefinition, kinds, type NodeSet } from '@slurm-operator/api';
 import {
   type Client,
-  createClient,
   customResourceDefinitions,
   draftOf,
-  kubeconfigConfig,
   type Live,
   namespaces,
   type Pod,
@@ -18,11 +13,9 @@ import {
   secrets,
 } from '@slurm-operator/kube';
 import { type Simulator, startSimulator } from '@slurm-operator/slurm/testing';
-import { bundleProgram, runtimeFlag } from '../../../images/src/operator/bundle-programs.ts';
-import { operatorConfig, operatorVersion } from '../../../images/src/operator/operator-files.ts';
-import { scratchDirectory } from '../../sandbox/src/directories.ts';
 import { clusters, controllers, nodeSets } from '../src/cache/resources.ts';
 import { inParallel } from '../src/kinds/nodeset/act/in-parallel.ts';
+import { end, startBenchOperator, startBenchServer, untilHolds, usageOf } from './bench-processes.ts';
 import { HollowMachines } from './hollow-machines.ts';
 import type { Usage } from './nodeset-manager-process.ts';
 
@@ -55,13 +48,7 @@ export class ClustersStage implements AsyncDisposable {
   }
 
   static async open(count: number, machines: number): Promise<ClustersStage> {
-    const server = fork(join(import.meta.dirname, 'api-server-process.ts'), { execArgv: [] });
-    const signal = AbortSignal.timeout(60_000);
-    const [{ kubeconfig }] = (await once(server, 'message', { signal })) as [{ kubeconfig: string }];
-    const directory = scratchDirectory('bench-clusters');
-    await writeFile(join(directory, 'kubeconfig'), kubeconfig, { mode: 0o600 });
-    const config = await kubeconfigConfig({ text: kubeconfig });
-    const client = createClient(config, { userAgent: 'bench', rateLimit: false });
+    const { server, directory, client } = await startBenchServer('bench-clusters');
     const slurms = await Promise.all(
       Array.from({ length: count }, () =>
         startSimulator({ latency: 'measured', json: 'compact', maxRequests: 1_000_000 }),
@@ -137,34 +124,13 @@ export class ClustersStage implements AsyncDisposable {
 
   /** As the image has it. `namespaces`: what it is responsible for; by default all. */
   async startOperator(responsibleFor?: readonly string[]): Promise<number> {
-    const program = join(this.#directory, 'manager.mjs');
-    if (this.#operators.length === 0) {
-      const source = 'packages/operator/bench/nodeset-manager-process.ts';
-      await writeFile(program, (await bundleProgram({ name: 'manager', source })).content);
-    }
-    const flags = [
-      `--kubeconfig=${join(this.#directory, 'kubeconfig')}`,
-      '--health-addr=0',
-      '--metrics-addr=0',
-      '--reach-services-by=address',
-      ...(responsibleFor === undefined ? [] : [`--namespaces=${responsibleFor.join(',')}`]),
-    ];
-    this.#operators.push(
-      fork(program, flags, {
-        execArgv: [runtimeFlag],
-        env: { ...operatorConfig(operatorVersion).env },
-        stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
-      }),
-    );
+    const flags = responsibleFor === undefined ? [] : [`--namespaces=${responsibleFor.join(',')}`];
+    this.#operators.push(await startBenchOperator(this.#directory, flags));
     return this.#operators.length - 1;
   }
 
-  async usage(operator = 0): Promise<Usage> {
-    const child = this.#operators[operator];
-    if (child === undefined || child.exitCode !== null) throw new Error('the operator does not run');
-    const answer = once(child, 'message', { signal: AbortSignal.timeout(60_000) });
-    child.send({ kind: 'usage' });
-    return ((await answer) as [Usage])[0];
+  usage(operator = 0): Promise<Usage> {
+    return usageOf(this.#operators[operator]);
   }
 
   createNodeSets(replicas: number): Promise<void> {
@@ -209,18 +175,13 @@ export class ClustersStage implements AsyncDisposable {
     return this.slurms.reduce((sum, { requests }) => sum + requests.length, 0);
   }
 
-  async until(
+  until(
     what: string,
     seconds: number,
     holds: () => boolean | Promise<boolean>,
     everyMs = 100,
   ): Promise<void> {
-    const deadline = Date.now() + seconds * 1000;
-    while (!(await holds())) {
-      if (this.#failure !== undefined) throw this.#failure;
-      if (Date.now() > deadline) throw new Error(`timed out after ${seconds} s: waited until ${what}`);
-      await delay(everyMs);
-    }
+    return untilHolds({ what, seconds, everyMs, failure: () => this.#failure }, holds);
   }
 
   async #forEach(work: (index: number) => Promise<void>): Promise<void> {
@@ -246,10 +207,3 @@ const object = (kind: string, name: string, spec: object): object => ({
   metadata: { name, namespace: name },
   spec,
 });
-
-async function end(child: ChildProcess): Promise<void> {
-  if (child.exitCode !== null || child.signalCode !== null) return;
-  const gone = once(child, 'exit');
-  child.kill('SIGKILL');
-  await gone;
-}

@@ -1,9 +1,7 @@
 /** An API server with hollow machines, a simulated Slurm whose nodes register when their pods run, and the operator between them. */
-import { type ChildProcess, fork } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { rm, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
+import { rm } from 'node:fs/promises';
 import {
   accountingKind,
   clusterKind,
@@ -17,10 +15,8 @@ import {
 } from '@slurm-operator/api';
 import {
   type Client,
-  createClient,
   customResourceDefinitions,
   draftOf,
-  kubeconfigConfig,
   type Live,
   namespaces,
   type Pod,
@@ -28,13 +24,11 @@ import {
   secrets,
 } from '@slurm-operator/kube';
 import { type Simulator, startSimulator } from '@slurm-operator/slurm/testing';
-import { bundleProgram, runtimeFlag } from '../../../images/src/operator/bundle-programs.ts';
-import { operatorConfig, operatorVersion } from '../../../images/src/operator/operator-files.ts';
-import { scratchDirectory } from '../../sandbox/src/directories.ts';
 import { clusters, controllers, nodeSets } from '../src/cache/resources.ts';
 import { inParallel, slowStart } from '../src/kinds/nodeset/act/in-parallel.ts';
 import { workerPod } from '../src/kinds/nodeset/objects/worker-pod.ts';
 import { workerTemplate } from '../src/kinds/nodeset/objects/worker-template.ts';
+import { end, startBenchOperator, startBenchServer, untilHolds, usageOf } from './bench-processes.ts';
 import { HollowMachines } from './hollow-machines.ts';
 import type { Usage } from './nodeset-manager-process.ts';
 
@@ -67,16 +61,7 @@ export class BenchStage implements AsyncDisposable {
   }
 
   static async open(machines: number): Promise<BenchStage> {
-    const server = fork(join(import.meta.dirname, 'api-server-process.ts'), { execArgv: [] });
-    const [{ kubeconfig }] = (await once(server, 'message', { signal: AbortSignal.timeout(30_000) })) as [
-      { kubeconfig: string },
-    ];
-    const directory = scratchDirectory('bench-nodeset');
-    await writeFile(join(directory, 'kubeconfig'), kubeconfig, { mode: 0o600 });
-    const client = createClient(await kubeconfigConfig({ text: kubeconfig }), {
-      userAgent: 'bench',
-      rateLimit: false,
-    });
+    const { server, directory, client } = await startBenchServer('bench-nodeset');
     // One node without a worker: changes "elsewhere" are made there.
     const slurm = await startSimulator({
       nodes: 'elsewhere',
@@ -167,26 +152,8 @@ export class BenchStage implements AsyncDisposable {
       this.slurm.cluster.addNode(hostname, { features: ['w'], address: pod.status?.podIP ?? '' });
   }
 
-  /** As the image has it: the same bundle, the same flag of the runtime, the same environment. */
   async startOperator(): Promise<void> {
-    const { content } = await bundleProgram({
-      name: 'manager',
-      source: 'packages/operator/bench/nodeset-manager-process.ts',
-    });
-    const program = join(this.#directory, 'manager.mjs');
-    await writeFile(program, content);
-    const flags = [
-      `--kubeconfig=${join(this.#directory, 'kubeconfig')}`,
-      '--health-addr=0',
-      '--metrics-addr=0',
-      '--reach-services-by=address',
-    ];
-    const profiling = (process.env['OPERATOR_NODE_OPTIONS'] ?? '').split(' ').filter((word) => word !== '');
-    this.#operator = fork(program, flags, {
-      execArgv: [runtimeFlag, ...profiling],
-      env: { ...operatorConfig(operatorVersion).env },
-      stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
-    });
+    this.#operator = await startBenchOperator(this.#directory);
   }
 
   async stopOperator(): Promise<void> {
@@ -198,12 +165,8 @@ export class BenchStage implements AsyncDisposable {
     this.#operator = undefined;
   }
 
-  async usage(): Promise<Usage> {
-    const operator = this.#operator;
-    if (operator === undefined || operator.exitCode !== null) throw new Error('the operator does not run');
-    const answer = once(operator, 'message', { signal: AbortSignal.timeout(60_000) });
-    operator.send({ kind: 'usage' });
-    return ((await answer) as [Usage])[0];
+  usage(): Promise<Usage> {
+    return usageOf(this.#operator);
   }
 
   /** How often the operator has requested what of Kubernetes, such as `patch pods/status`. */
@@ -313,18 +276,13 @@ export class BenchStage implements AsyncDisposable {
     return true;
   }
 
-  async until(
+  until(
     what: string,
     seconds: number,
     holds: () => boolean | Promise<boolean>,
     everyMs = 100,
   ): Promise<void> {
-    const deadline = Date.now() + seconds * 1000;
-    while (!(await holds())) {
-      if (this.#failure !== undefined) throw this.#failure;
-      if (Date.now() > deadline) throw new Error(`timed out after ${seconds} s: waited until ${what}`);
-      await delay(everyMs);
-    }
+    return untilHolds({ what, seconds, everyMs, failure: () => this.#failure }, holds);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -345,11 +303,4 @@ function nodeSetOf(spec: object, name = 'w'): object {
     metadata: { name, namespace },
     spec: { controllerRef: { name: 'main' }, slurmd: { image }, ...spec },
   };
-}
-
-async function end(child: ChildProcess | undefined): Promise<void> {
-  if (child === undefined || child.exitCode !== null || child.signalCode !== null) return;
-  const gone = once(child, 'exit');
-  child.kill('SIGKILL');
-  await gone;
 }

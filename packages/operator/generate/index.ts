@@ -6,6 +6,7 @@ import {
   bindingNamespaceRules,
   certificateClusterRules,
   certificateNamespaceRules,
+  dashboardClusterRules,
   dashboardExchangeRules,
   dashboardNamespaceRules,
   exchangeClientRules,
@@ -61,6 +62,7 @@ const rulesFiles: Readonly<
     about: 'dashboard, in every namespace that it shows',
     rules: dashboardNamespaceRules,
   },
+  'dashboard-cluster': { about: 'dashboard, of the whole cluster', rules: dashboardClusterRules },
   'dashboard-exchange': {
     about: 'dashboard, in the namespace of the manager',
     rules: dashboardExchangeRules,

@@ -150,8 +150,8 @@ export const autoscaleFaults: readonly PlantedFault[] = [
     edits: [
       {
         file: 'kinds/nodeset/plan/departures.ts',
-        find: 'return worker.forWakeUp ? mayBeAwaited(worker, slurm.why) : undefined;',
-        replace: 'return !worker.forWakeUp ? mayBeAwaited(worker, slurm.why) : undefined;',
+        find: 'return worker.forWakeUp || wasAwaited(worker);',
+        replace: 'return worker.everStarted && wasAwaited(worker);',
       },
     ],
   },

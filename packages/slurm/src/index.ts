@@ -1,5 +1,6 @@
 /** The public API of the library. */
 
+export { adapters } from './adapters/versions.ts';
 export { SlurmClient, type SlurmClientOptions } from './client.ts';
 export { type Clock, systemClock } from './clock.ts';
 export type { ApiVersion } from './connection/api-version.ts';

@@ -53,6 +53,8 @@ export interface NamespaceView {
 export interface WebhookProbe {
   readonly accepted: boolean;
   readonly message: string;
+  /** The Deployment of the webhook, if none of its pods is ready: by default the API server goes on without it, and says nothing. */
+  readonly down?: { readonly namespace: string; readonly name: string };
 }
 
 /** One permission that the command needs, and whether the user has it. */

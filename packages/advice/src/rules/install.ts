@@ -115,7 +115,17 @@ export const installRules = family('install', [
     title: 'The API server does not reach the webhook',
     needs: ['webhook'],
     *find({ webhook }) {
-      if (webhook.accepted || /x509|certificate/i.test(webhook.message)) return;
+      const { accepted, down } = webhook;
+      if (accepted && down !== undefined)
+        yield {
+          severity: 'warning',
+          subject: { kind: 'Webhook', name: down.name },
+          says: `No pod of the webhook ${down.name} is ready: custom resources are accepted without its checks and warnings.`,
+          fix: [`kubectl -n ${down.namespace} describe deployment ${down.name}`],
+          doc: 'install.md',
+          after: [{ rule: 'A2' }],
+        };
+      if (accepted || /x509|certificate/i.test(webhook.message)) return;
       if (!/failed calling webhook|connection refused|deadline exceeded|no endpoints/i.test(webhook.message))
         return;
       yield {

@@ -18,8 +18,7 @@ export const nodeSetStatus = object(
     slurmDrain: count('Number of Slurm nodes that are drained or draining.'),
     nodeSetHash: text({ description: 'The newest revision.', default: '' }),
     currentRevision: text({
-      description:
-        'The revision before a rollout that is not over: workers below the partition are made of it.',
+      description: 'The revision before a rollout that is not over: workers below the partition keep it.',
       default: '',
     }),
     collisionCount: count('How often two revisions had the same hash.'),
@@ -45,7 +44,7 @@ export const nodeSetStatus = object(
     requeueableJobs: optional(
       list(text({ description: 'Number of a job.' }), {
         description:
-          'Jobs that may not be requeued, and can be until the operator has ended that: it abandons the wake-up of a node that they wait for.',
+          'Jobs with --no-requeue that Slurm may requeue at the moment: the operator allows it while it abandons the wake-up of a node that they wait for, and forbids it again afterwards.',
         merge: 'atomic',
       }),
     ),

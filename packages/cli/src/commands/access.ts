@@ -1,8 +1,9 @@
-/** proxy, token and ssh: ways into the cluster. */
+/** proxy, dashboard, token and ssh: ways into the cluster. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { forwardPort } from '@slurm-operator/kube';
 import type { Command } from '../command-line/command.ts';
+import { openDashboard } from '../dashboard/local-view.ts';
 import { CliError, exitCode } from '../errors.ts';
 import type { CommandLine } from '../line.ts';
 import { exchangedToken } from '../session/exchange.ts';
@@ -36,6 +37,16 @@ async function proxy(session: Session, line: CommandLine): Promise<number> {
   } finally {
     await way.close();
   }
+}
+
+async function dashboard(session: Session, line: CommandLine): Promise<number> {
+  await using opened = await openDashboard(session, portOf(line));
+  session.io.out(`${opened.link}\n`);
+  session.note('The link works once, on this machine. Ctrl-C ends the dashboard.');
+  await new Promise<void>((resolve) =>
+    session.signal.addEventListener('abort', () => resolve(), { once: true }),
+  );
+  return exitCode.good;
 }
 
 async function printToken(session: Session): Promise<number> {
@@ -107,6 +118,23 @@ export const access: readonly Command[] = [
     role: 'user',
     needs: reachSlurm,
     run: proxy,
+  },
+  {
+    name: 'dashboard',
+    group: 'reach',
+    formats: [],
+    summary: 'Serve a live web page of the cluster on a port of this machine, with your own rights',
+    usage: '',
+    flags: [{ name: 'port', value: 'PORT', description: 'Local port. Default: a free one.' }],
+    examples: ['dashboard', 'dashboard --port 8090'],
+    slurm: 'required',
+    role: 'user',
+    needs: [
+      ...reachSlurm,
+      { group: 'slinky.slurm.net', resource: 'nodesets', verbs: ['list'] },
+      { group: 'events.k8s.io', resource: 'events', verbs: ['list'] },
+    ],
+    run: dashboard,
   },
   {
     name: 'token',

@@ -1,26 +1,15 @@
 /** doctor: why something does not run, and what to do. */
-import {
-  type Context,
-  type Diagnosis,
-  diagnose,
-  type EvidenceSet,
-  type Finding,
-  printable,
-} from '@slurm-operator/advice';
+import { type Context, type Diagnosis, diagnose, type EvidenceSet } from '@slurm-operator/advice';
 import { label } from '@slurm-operator/api';
 import type { Command } from '../command-line/command.ts';
 import { CliError, exitCode } from '../errors.ts';
 import { gatherEvidence } from '../gather/evidence.ts';
 import { writeReport } from '../gather/report.ts';
 import type { CommandLine } from '../line.ts';
+import { about, jobHeadline, type Target } from '../output/about.ts';
 import { findingsText, uncheckedText } from '../output/findings.ts';
 import type { Session } from '../session/session.ts';
 import { reachSlurm, readEvidence } from './needs.ts';
-
-interface Target {
-  readonly kind: 'cluster' | 'job' | 'worker' | 'node' | 'nodeset';
-  readonly name: string;
-}
 
 const kinds = ['job', 'worker', 'node', 'nodeset'] as const;
 
@@ -43,19 +32,6 @@ async function withOwnNumber(session: Session, target: Target): Promise<Target> 
   const found = await (await session.slurm()).jobs.get(target.name, { signal: session.signal });
   if (found === undefined) throw new CliError(`Slurm does not know job ${target.name}.`);
   return { ...target, name: String(found.id) };
-}
-
-/** Findings about the target, and about what its findings mention. */
-export function about(target: Target, { findings }: Diagnosis): readonly Finding[] {
-  if (target.kind === 'cluster') return findings;
-  const names = new Set([target.name]);
-  const concerns = (finding: Finding): boolean =>
-    names.has(finding.subject.name) ||
-    (finding.related ?? []).some((name) => names.has(name)) ||
-    finding.consequences.some(concerns);
-  const first = findings.filter(concerns);
-  for (const finding of first) for (const name of finding.related ?? []) names.add(name);
-  return target.kind === 'job' ? findings.filter(concerns) : first;
 }
 
 async function run(session: Session, line: CommandLine): Promise<number> {
@@ -148,16 +124,6 @@ function nothingFound({ kind, name }: Target, gaps: Gaps, paint: Session['paint'
   if (gaps === 'unknown')
     return `${paint('warning', '?')} Nothing was found${what}, but part of it could not be checked.\n`;
   return `${paint('good', '✔')} Nothing is wrong${what}${gaps === 'none' ? '' : ', as far as you may look'}.\n`;
-}
-
-function jobHeadline(target: Target, evidence: EvidenceSet): string {
-  if (target.kind !== 'job' || evidence.jobs?.kind !== 'known') return '';
-  const job = evidence.jobs.value.find(({ id }) => String(id) === target.name);
-  return job === undefined
-    ? ''
-    : printable(
-        `job ${job.id} · ${job.name} · ${job.user} · partition ${job.partition} · ${job.state.join('+')}`,
-      );
 }
 
 /** Nothing is wrong with what does not exist, so that must be said; where it cannot be known, the findings say so. */

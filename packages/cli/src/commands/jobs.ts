@@ -5,11 +5,11 @@ import type { Command } from '../command-line/command.ts';
 import { CliError, exitCode } from '../errors.ts';
 import { gatherEvidence } from '../gather/evidence.ts';
 import type { CommandLine } from '../line.ts';
+import { about } from '../output/about.ts';
 import { findingsText } from '../output/findings.ts';
 import type { Tone } from '../output/style.ts';
 import type { Column } from '../output/table.ts';
 import type { Session } from '../session/session.ts';
-import { about } from './doctor.ts';
 import { reachSlurm, readEvidence } from './needs.ts';
 
 interface JobRow {

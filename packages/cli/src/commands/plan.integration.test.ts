@@ -206,6 +206,31 @@ test('diff of a partition limit: the line of slurm.conf and the pending jobs ove
   assert.equal((await world.client.get(controllers, { ...ref, name: 'slurm' })).metadata.generation, 1);
 });
 
+test('a set whose workers another field counts: --replicas is refused, the other changes are planned', async () => {
+  const { spec } = await world.client.get(nodeSets, { namespace: 'hpc', name: 'gpu' });
+  for (const [name, change, says] of [
+    [
+      'burst',
+      { autoscale: { min: 0, max: 4 } },
+      /is autoscaled, so replicas has no effect: .*\(now 0 and 4\)/,
+    ],
+    ['daemons', { scalingMode: 'DaemonSet' }, /a worker on each node .* replicas has no effect/],
+  ] as const) {
+    await world.client.create(nodeSets, {
+      apiVersion: nodeSets.apiVersion,
+      kind: 'NodeSet',
+      metadata: { name, namespace: 'hpc' },
+      spec: { ...spec, template: { ...spec.template, spec: { hostname: `${name}-` } }, ...change },
+    } as never); // defaults that the type asks for are set by the server
+    const refused = await world.run(['plan', name, '--replicas', '3', ...here]);
+    assert.equal(refused.code, 2, refused.out);
+    assert.match(refused.err, says);
+    const planned = await world.run(['plan', name, '--restart', ...here]);
+    assert.ok(planned.code <= 1, planned.err);
+    await world.client.delete(nodeSets, { namespace: 'hpc', name });
+  }
+});
+
 test('bad input: one sentence, exit code 2', async () => {
   const broken = join(directory, 'broken.yaml');
   writeFileSync(broken, 'a: [');

@@ -61,6 +61,7 @@ function changed(before: Live<NodeSet>, line: CommandLine): Wanted {
   const replicas = line.text('replicas');
   if (replicas !== undefined && !/^\d{1,6}$/.test(replicas))
     throw new CliError(`--replicas must be a number, not "${replicas}".`);
+  if (replicas !== undefined) assertReplicasCount(before);
   const image = line.text('image');
   const { spec } = before;
   const template = line.has('restart')
@@ -85,6 +86,18 @@ function changed(before: Live<NodeSet>, line: CommandLine): Wanted {
     },
   };
   return { before, after };
+}
+
+/** Elsewhere another field decides, and a plan with other replicas would say that nothing happens. */
+function assertReplicasCount({ metadata: { name }, spec: { autoscale, scalingMode } }: Live<NodeSet>): void {
+  if (autoscale !== undefined)
+    throw new CliError(
+      `NodeSet ${name} is autoscaled, so replicas has no effect: plan -f FILE with another autoscale.min or autoscale.max (now ${autoscale.min} and ${autoscale.max}).`,
+    );
+  if (scalingMode === 'DaemonSet')
+    throw new CliError(
+      `NodeSet ${name} has a worker on each node that it selects (scalingMode: DaemonSet), so replicas has no effect: label or taint nodes, or plan -f FILE with another template.`,
+    );
 }
 
 async function run(session: Session, line: CommandLine): Promise<number> {

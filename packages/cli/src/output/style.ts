@@ -1,21 +1,28 @@
 /** Colours, where the reader has them. */
-import { styleText } from 'node:util';
 
 export type Tone = 'good' | 'bad' | 'warning' | 'quiet' | 'strong' | 'plain';
 
-const format = { good: 'green', bad: 'red', warning: 'yellow', quiet: 'gray', strong: 'bold' } as const;
+/** What turns a format on and off: green, red, yellow, grey, bold. */
+const format = {
+  good: [32, 39],
+  bad: [31, 39],
+  warning: [33, 39],
+  quiet: [90, 39],
+  strong: [1, 22],
+} as const;
 
-/** What `styleText` writes for these formats; as a group, so that `split` keeps them. */
+/** What `painter` writes; as a group, so that `split` keeps them. */
 // oxlint-disable-next-line no-control-regex -- escape codes are what is looked for
 export const ownCodes = /(\u001b\[(?:1|22|3[1239]|39|90)m)/;
 
 export type Paint = (tone: Tone, text: string) => string;
 
 export function painter(colours: boolean): Paint {
-  return (tone, text) =>
-    !colours || tone === 'plain' || text === ''
-      ? text
-      : styleText(format[tone], text, { validateStream: false });
+  return (tone, text) => {
+    if (!colours || tone === 'plain' || text === '') return text;
+    const [on, off] = format[tone];
+    return `\u001b[${on}m${text}\u001b[${off}m`;
+  };
 }
 
 export function wantsColours(

@@ -48,7 +48,9 @@ export async function exchangedToken(session: Session): Promise<Exchanged> {
   if (exchange === undefined) return none();
   const { authorization = '' } = await client.config.identity({ refused: false });
   if (!/^Bearer \S+$/i.test(authorization))
-    return none('your kubeconfig has a certificate, and the token exchange takes tokens only');
+    return none(
+      'your kubeconfig logs you in with a client certificate, which only the API server can check; log in with a token (--token, or a login plugin of your identity provider)',
+    );
   const ask = () => issue(session, client, exchange, authorization);
   const first = await ask();
   if ('refusal' in first) return none(first.refusal);

@@ -21,7 +21,15 @@ const administrator = 'slurm';
 
 export async function openSlurm(session: Session): Promise<OpenSlurm> {
   const cluster = await session.cluster();
-  const [{ token, user }, way] = await Promise.all([findToken(session), findServer(session)]);
+  const [found, reached] = await Promise.allSettled([findToken(session), findServer(session)]);
+  if (found.status === 'rejected') {
+    // A forwarded port that stays open keeps the process from ending.
+    if (reached.status === 'fulfilled') await reached.value.close();
+    throw found.reason;
+  }
+  if (reached.status === 'rejected') throw reached.reason;
+  const { token, user } = found.value;
+  const way = reached.value;
   const client = new SlurmClient({ server: way.server, token, timeoutMs: session.timeout });
   const { spec } = cluster;
   return {

@@ -19,6 +19,24 @@ export type SlurmIdentity =
   | { readonly kind: 'user'; readonly name: string }
   | { readonly kind: 'none'; readonly why: string };
 
+/** What is left of a rollout, and when it is over. */
+export interface RolloutPlan {
+  readonly create: number;
+  readonly replace: number;
+  readonly remove: number;
+  /** If every job there ended now, and if each uses its whole limit; `undefined`: it waits for something without an end. */
+  readonly earliestAt: number | undefined;
+  readonly latestAt: number | undefined;
+  /** Why it does not go on, in the words of the operator. */
+  readonly withheld: readonly string[];
+  readonly lowestAvailable: number;
+  readonly lastJob:
+    | { readonly id: string; readonly user: string; readonly nodes: readonly string[] }
+    | undefined;
+  /** Jobs without a limit that it waits for. */
+  readonly endless: readonly { readonly id: string; readonly user: string }[];
+}
+
 export interface ClusterView {
   readonly ref: ClusterRef;
   readonly feed: ClusterFeed;
@@ -28,6 +46,8 @@ export interface ClusterView {
   readonly slurmIdentity: (session: Session) => SlurmIdentity;
   /** A client with a token of this very user; `NoSlurmToken` says in a sentence why there is none. Dispose it. */
   readonly actAs: (session: Session, scope: 'jobs' | 'nodes', signal: AbortSignal) => Promise<UserClient>;
+  /** `undefined` where nothing is left to do, or it cannot be said. */
+  readonly planRollout: (nodeSet: string) => RolloutPlan | undefined;
   /** With the user's own token of Kubernetes, so that its API server decides. Throws `NoSlurmToken` where there is none. */
   readonly pauseRollout: (
     session: Session,

@@ -36,11 +36,11 @@ export function jobRoutes(views: ClusterViews, access: Access): readonly Route[]
       rights: ['see', 'submit'],
       handle: (asked) => submit(views, asked),
     },
-    change(views, 'hold', (client, id, options) => client.jobs.hold(id, options)),
-    change(views, 'release', (client, id, options) => client.jobs.release(id, options)),
-    change(views, 'requeue', (client, id, options) => client.jobs.requeue(id, options)),
+    change(views, access, 'hold', (client, id, options) => client.jobs.hold(id, options)),
+    change(views, access, 'release', (client, id, options) => client.jobs.release(id, options)),
+    change(views, access, 'requeue', (client, id, options) => client.jobs.requeue(id, options)),
     {
-      ...change(views, 'cancel', (client, id, options) => client.jobs.cancel(id, options)),
+      ...change(views, access, 'cancel', (client, id, options) => client.jobs.cancel(id, options)),
       rights: ['see', 'cancelJobs'],
     },
   ];
@@ -170,7 +170,7 @@ type Change = (
 ) => Promise<{ readonly outcome: string }>;
 
 /** Several at once, each with its own result: one that is refused must not hide that the others were changed. */
-function change(views: ClusterViews, action: string, apply: Change): Route {
+function change(views: ClusterViews, access: Access, action: string, apply: Change): Route {
   return {
     method: 'POST',
     path: `${base}/jobs/${action}`,
@@ -189,22 +189,32 @@ function change(views: ClusterViews, action: string, apply: Change): Route {
       return answerOf(`Cannot ${action}`, async () => {
         using as = await view.actAs(session, 'jobs', signal);
         using _fast = view.feed.pollFast();
+        const seesAll = await access.may(session.user, 'seeAllJobs', cluster, signal);
         const results: { id: string; done: boolean; message: string }[] = [];
         for (const id of ids as readonly string[]) {
           const { status, body: said } = await answerOf(`Job ${id}`, async () =>
             ok(await apply(as.client, id, { signal })),
           );
           const { outcome = '', message = '' } = said as { outcome?: string; message?: string };
+          const owner = outcome === 'gone' && seesAll ? otherOwner(view, id, as.user) : undefined;
           results.push({
             id,
             done: status === 200 && outcome === 'accepted',
-            message: message || outcomeText(outcome),
+            message:
+              message ||
+              (owner === undefined ? outcomeText(outcome) : `It is a job of ${owner}: Slurm refuses.`),
           });
         }
         return ok({ user: as.user, results });
       });
     },
   };
+}
+
+/** Slurm may answer the same for a job of another user and for one that it does not know. */
+function otherOwner(view: ClusterView, id: string, user: string): string | undefined {
+  const row = [...view.feed.jobs.rows.values()].find((one) => one.id === id || one.key === id);
+  return row === undefined || row.user === user ? undefined : row.user;
 }
 
 function outcomeText(outcome: string): string {

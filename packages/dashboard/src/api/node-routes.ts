@@ -106,7 +106,9 @@ function changeNodes(views: ClusterViews, action: 'drain' | 'resume'): Route {
         using as = await view.actAs(session, 'nodes', signal);
         using _fast = view.feed.pollFast();
         // Slurm writes down who the token is for; the person is named in the reason.
-        const because = cleanReason(`${reason} (${session.user.username})`);
+        const identity = view.slurmIdentity(session);
+        const person = identity.kind === 'user' ? identity.name : session.user.username;
+        const because = cleanReason(`${reason} (${person})`);
         const results: { id: string; done: boolean; message: string }[] = [];
         for (const name of nodes as readonly string[]) {
           const { status, body: said } = await answerOf(name, async () =>

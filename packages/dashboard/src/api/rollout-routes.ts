@@ -1,25 +1,40 @@
 /** Rollouts of NodeSets: how far they are, and the brake. */
 import type { Answer, Asked, Route } from '../http/routes.ts';
+import type { Access } from '../identity/access.ts';
 import { answerOf, bad, ok } from './answers.ts';
-import type { ClusterViews } from './cluster-view.ts';
+import type { ClusterView, ClusterViews, RolloutPlan } from './cluster-view.ts';
 import { isBadField, textField } from './read-input.ts';
 
 const base = '/api/clusters/:namespace/:cluster';
+/** Longer than a page asks again. */
+const keepPlanMs = 10_000;
 const dnsName = /^[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?$/;
 
-export function rolloutRoutes(views: ClusterViews): readonly Route[] {
+export function rolloutRoutes(views: ClusterViews, access: Access): readonly Route[] {
   return [
-    { method: 'GET', path: `${base}/rollouts`, rights: ['see'], handle: (asked) => rollouts(views, asked) },
+    {
+      method: 'GET',
+      path: `${base}/rollouts`,
+      rights: ['see'],
+      handle: (asked) => rollouts(views, access, asked),
+    },
     brake(views, 'pause'),
     brake(views, 'resume'),
   ];
 }
 
-function rollouts(views: ClusterViews, { cluster }: Asked): Answer {
-  const objects = views.find(cluster)?.objects();
-  if (objects === undefined) return bad(404, 'The objects of this cluster are not read yet.');
-  return ok({
-    nodeSets: objects.nodeSets.map(({ metadata, spec, status }) => ({
+async function rollouts(
+  views: ClusterViews,
+  access: Access,
+  { cluster, session, signal }: Asked,
+): Promise<Answer> {
+  const view = views.find(cluster);
+  const objects = view?.objects();
+  const seesAll = await access.may(session.user, 'seeAllJobs', cluster, signal);
+  if (view === undefined || objects === undefined)
+    return bad(404, 'The objects of this cluster are not read yet.');
+  const nodeSets = await Promise.all(
+    objects.nodeSets.map(async ({ metadata, spec, status }) => ({
       name: metadata.name,
       replicas: status?.desired ?? spec.replicas ?? null,
       ready: status?.readyReplicas ?? 0,
@@ -27,6 +42,7 @@ function rollouts(views: ClusterViews, { cluster }: Asked): Answer {
       total: status?.replicas ?? 0,
       paused: spec.updateStrategy?.rollingUpdate?.paused ?? false,
       maxUnavailable: spec.updateStrategy?.rollingUpdate?.maxUnavailable ?? null,
+      plan: shownTo(seesAll, await planOf(view, metadata.name)),
       /** The operator has not yet seen the newest specification. */
       isNew: (status?.observedGeneration ?? 0) < (metadata.generation ?? 0),
       conditions: (status?.conditions ?? []).map(({ type, status: is, reason, message }) => ({
@@ -36,7 +52,21 @@ function rollouts(views: ClusterViews, { cluster }: Asked): Answer {
         message,
       })),
     })),
-  });
+  );
+  return ok({ nodeSets });
+}
+
+/** A simulation: made once for all who look. */
+function planOf(view: ClusterView, nodeSet: string): Promise<RolloutPlan | undefined> {
+  return view.feed.shared.read(`plan ${nodeSet}`, keepPlanMs, () =>
+    Promise.resolve(view.planRollout(nodeSet)),
+  );
+}
+
+/** Whose jobs it waits for is for those who may see them. */
+function shownTo(seesAll: boolean, plan: RolloutPlan | undefined): RolloutPlan | undefined {
+  if (plan === undefined || seesAll) return plan;
+  return { ...plan, lastJob: undefined, endless: plan.endless.map(() => ({ id: '', user: '' })) };
 }
 
 function brake(views: ClusterViews, action: 'pause' | 'resume'): Route {

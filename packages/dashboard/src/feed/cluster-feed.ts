@@ -14,7 +14,7 @@ import type { NodeRow } from '../live/node-row.ts';
 import { type Delta, VersionedTable } from '../live/versioned-table.ts';
 import { figuresOf } from './figures.ts';
 import { History } from './history.ts';
-import { jobRow, withJobState } from './read-job.ts';
+import { jobRow, withArrayTask, withJobState } from './read-job.ts';
 import { nodeRow } from './read-node.ts';
 import { SharedReads } from './shared-reads.ts';
 
@@ -59,7 +59,12 @@ export class ClusterFeed implements AsyncDisposable {
     this.history = new History();
     this.shared = new SharedReads(clock);
     this.#nodes = new NodeWatch(watch);
-    this.#jobs = new JobIndex({ ...watch, project: jobRow, withState: withJobState });
+    this.#jobs = new JobIndex({
+      ...watch,
+      project: jobRow,
+      withState: withJobState,
+      withTask: withArrayTask,
+    });
     this.#nodes.subscribe(({ view, before, changes }) => {
       const set = changes.flatMap((change) => (change.type === 'removed' ? [] : [nodeRow(change.node)]));
       const removed = changes.flatMap((change) => (change.type === 'removed' ? [change.node.name] : []));

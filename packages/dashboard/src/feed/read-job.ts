@@ -28,6 +28,14 @@ export function jobRow(job: SlurmJob): JobRow {
   };
 }
 
+/** A task that waits has what its array has. */
+export const withArrayTask = (array: JobRow, task: number): JobRow => ({
+  ...array,
+  key: `${array.key}_${task}`,
+  id: `${array.array || array.key}_${task}`,
+  array: array.array || Number(array.key),
+});
+
 export const withJobState = (row: JobRow, state: readonly string[]): JobRow => ({
   ...row,
   state: state.join('+'),

@@ -31,7 +31,7 @@ export interface DashboardServerOptions {
   readonly secure: boolean;
   readonly sessions: Sessions;
   readonly access: Access;
-  readonly login: Login;
+  readonly login: Pick<Login, 'withToken' | 'byProxy'>;
   readonly routes: readonly Route[];
   /** Answers `GET …/stream` of a cluster, instead of a route. */
   readonly openStream: (

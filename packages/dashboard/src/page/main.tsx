@@ -51,6 +51,14 @@ addEventListener('popstate', () => {
   address.value = readAddress(location.pathname, location.search);
 });
 
+/** `kubectl slurm dashboard` prints a link with a code after the #, which browsers do not send. It is gone from the address at once. */
+async function logInByLink(): Promise<void> {
+  const code = location.hash.slice(1);
+  if (!/^[\w-]{32}$/.test(code)) return;
+  history.replaceState(null, '', location.pathname + location.search);
+  await write('/api/login', { token: code }).catch(() => undefined);
+}
+
 async function loadMe(): Promise<void> {
   try {
     me.value = await read<Me>('/api/me');
@@ -170,4 +178,4 @@ function View({
 
 const root = document.getElementById('page');
 if (root !== null) render(<App />, root);
-void loadMe();
+void logInByLink().then(loadMe);

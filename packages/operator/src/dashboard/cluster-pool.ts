@@ -10,12 +10,23 @@ import {
   NoSlurmToken,
   type Session,
 } from '@slurm-operator/dashboard';
-import { type Cache, type Client, events, type Live, type Log, pods } from '@slurm-operator/kube';
-import { type Clock, SlurmClient, staticToken } from '@slurm-operator/slurm';
+import {
+  type AnyResource,
+  type Cache,
+  type Client,
+  controllerRevisions,
+  events,
+  type Live,
+  type Log,
+  nodes,
+  pods,
+} from '@slurm-operator/kube';
+import { type Clock, occupiesNodes, SlurmClient, staticToken } from '@slurm-operator/slurm';
 import { clusters, controllers, nodeSets, restApis } from '../cache/resources.ts';
 import { slurmUserOf, type UserMapping } from '../exchange/slurm-user.ts';
 import { resolveTarget } from '../slurm-connection/target.ts';
 import { ExchangeRefused } from './ask-exchange.ts';
+import { planRollout } from './rollout-plan.ts';
 import type { SlurmTokens } from './slurm-tokens.ts';
 
 export interface ClusterPoolOptions {
@@ -115,6 +126,7 @@ export class ClusterPool implements ClusterViews {
       reader,
       objects: () => this.#objects(ref),
       slurmIdentity: ({ user }) => slurmUserOf(user.username, users),
+      planRollout: (nodeSet) => this.#plan(ref, feed, nodeSet),
       pauseRollout: (session, nodeSet, paused, signal) =>
         this.#options.asUser(session, async (client) => {
           const body = { spec: { updateStrategy: { rollingUpdate: { paused } } } };
@@ -167,6 +179,34 @@ export class ClusterPool implements ClusterViews {
       pods: cache.list(pods, { namespace }),
       events: cache.list(events, { namespace }),
     };
+  }
+
+  #plan({ namespace, name }: ClusterRef, feed: ClusterFeed, setName: string) {
+    const { cache, clock, log } = this.#options;
+    const nodeSet = cache.get(nodeSets, { namespace, name: setName });
+    const { slurmNodes } = feed;
+    if (nodeSet === undefined || slurmNodes.kind === 'unknown' || feed.freshness.jobs.kind === 'unknown')
+      return undefined;
+    const resources: readonly AnyResource[] = [nodeSets, controllers, clusters, pods, controllerRevisions];
+    try {
+      return planRollout({
+        nodeSet,
+        list: (plural) => {
+          if (plural === nodes.plural) return cache.list(nodes);
+          const found = resources.find((one) => one.plural === plural);
+          return found === undefined ? [] : cache.list(found as typeof pods, { namespace });
+        },
+        slurmNodes: [...slurmNodes.nodes.values()],
+        jobs: [...feed.jobs.rows.values()]
+          .filter(({ state, nodes: hosts }) => hosts !== '' && occupiesNodes(state.split('+')))
+          .map((row) => ({ ...row, suspended: row.state.includes('SUSPENDED') })),
+        now: clock.now(),
+      });
+    } catch (error) {
+      // The page shows the rollout all the same.
+      log.warn({ err: error, cluster: name, namespace, nodeSet: setName }, 'cannot plan the rollout');
+      return undefined;
+    }
   }
 
   #serverOf(cluster: Live<Cluster>): string {

@@ -10,9 +10,8 @@ import { after, before, test } from 'node:test';
 import { group, tokenExchange } from '@slurm-operator/api';
 import { startApiServer } from '@slurm-operator/apiserver';
 import { configMaps, kubeconfigConfig, namespaces, pods, services } from '@slurm-operator/kube';
-import { until } from '@slurm-operator/kube/testing';
+import { freePort, until } from '@slurm-operator/kube/testing';
 import { type Simulator, startSimulator } from '@slurm-operator/slurm/testing';
-import { freePort } from '../../testing/free-port.ts';
 import { aController, aRestApi } from '../../testing/objects.ts';
 import { type OperatorWorld, startOperatorWorld } from '../../testing/operator-world.ts';
 import { granted, refusals, restrictedConfig, used } from '../../testing/restricted-config.ts';
@@ -21,6 +20,7 @@ import { controllers, restApis } from '../cache/resources.ts';
 import { runDashboard } from '../programs/run-dashboard.ts';
 import { runManager } from '../programs/run-manager.ts';
 import {
+  dashboardClusterRules,
   dashboardExchangeRules,
   dashboardNamespaceRules,
   exchangeNamespaceRules,
@@ -32,7 +32,7 @@ import {
 
 const people = 'people';
 const account = 'slurm-operator-dashboard';
-const rules = [...dashboardNamespaceRules, ...reviewRules];
+const rules = [...dashboardClusterRules, ...dashboardNamespaceRules, ...reviewRules];
 const stop = new AbortController();
 const running: Promise<unknown>[] = [];
 let world: OperatorWorld;

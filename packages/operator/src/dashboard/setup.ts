@@ -14,12 +14,16 @@ import {
 import {
   type Client,
   type ClusterConfig,
+  type ControllerRevision,
+  controllerRevisions,
   createClient,
   type Event,
   events,
   ForbiddenError,
   type Manager,
+  type Node,
   NotFoundError,
+  nodes,
   type Pod,
   pods,
   project,
@@ -55,6 +59,13 @@ export interface DashboardSettings {
   readonly proxy: ProxySettings | undefined;
 }
 
+/** Of objects that the operator caches as well: only the fields that its plan reads. */
+export interface Transforms {
+  readonly pod: Transform<Pod>;
+  readonly node: Transform<Node>;
+  readonly revision: Transform<ControllerRevision>;
+}
+
 const eventFields = project<Event>({
   keep: [
     'regarding',
@@ -73,7 +84,7 @@ export async function setupDashboard(
   manager: Manager,
   config: ClusterConfig,
   settings: DashboardSettings,
-  podFields: Transform<Pod>,
+  transforms: Transforms,
 ): Promise<void> {
   const { cache, unguardedClient: client } = manager;
   const log = manager.log.child({ part: 'dashboard' });
@@ -82,7 +93,12 @@ export async function setupDashboard(
     cache.informer(resource as typeof clusters);
   cache.informer(pods, {
     labelSelector: `${label.name} in (${Object.values(app).join(',')})`,
-    transform: podFields,
+    transform: transforms.pod,
+  });
+  cache.informer(nodes, { transform: transforms.node });
+  cache.informer(controllerRevisions, {
+    labelSelector: `${label.name}=${app.worker}`,
+    transform: transforms.revision,
   });
   const { reachBy } = settings;
   if (reachBy === 'address') cache.informer(services);

@@ -75,7 +75,7 @@ export const claimFields = project<PersistentVolumeClaim>({
 const revisionFields = project<ControllerRevision>({ keep: ['revision'] });
 
 /** What a revision held is on the server; here only matters that there is one, and whether another says the same. */
-const digestRevision: Transform<ControllerRevision> = (revision) => ({
+export const digestRevision: Transform<ControllerRevision> = (revision) => ({
   ...revisionFields(revision),
   data: revisionSubstance(revision.data),
 });

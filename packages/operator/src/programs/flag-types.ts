@@ -29,15 +29,24 @@ export const toggle = (standard: boolean, about: string): Flag<boolean> => ({
   },
 });
 
-export const oneOf = <T extends string>(choices: readonly T[], standard: T, about: string): Flag<T> => ({
-  default: standard,
-  about: `${about}: ${choices.join(', ')}`,
-  read(value) {
-    const found = choices.find((choice) => choice === value);
-    if (found === undefined) throw new FlagError(`use one of ${choices.join(', ')}`);
-    return found;
-  },
-});
+/** An empty choice stands for "not given": it is accepted, and not offered. `absent`: what happens then. */
+export const oneOf = <T extends string>(
+  choices: readonly T[],
+  standard: T,
+  about: string,
+  absent?: string,
+): Flag<T> => {
+  const offered = choices.filter((choice) => choice !== '').join(', ');
+  return {
+    default: standard,
+    about: `${about}: ${offered}${absent === undefined ? '' : ` (default ${absent})`}`,
+    read(value) {
+      const found = choices.find((choice) => choice === value);
+      if (found === undefined) throw new FlagError(`use one of ${offered}`);
+      return found;
+    },
+  };
+};
 
 /** Comma-separated; empty entries do not count. */
 export const list = (about: string): Flag<readonly string[]> => ({

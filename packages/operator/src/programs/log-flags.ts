@@ -13,16 +13,18 @@ export const logFlags = {
     'deprecated name of --log-level; also accepts panic (error), or a number (1 and up: debug)',
   ),
   'zap-devel': toggle(false, 'development mode: console lines, and debug unless a level is set'),
-  'zap-encoder': oneOf(['', 'json', 'console'], '', 'format of log lines (default json)'),
+  'zap-encoder': oneOf(['', 'json', 'console'], '', 'format of log lines', 'json'),
   'zap-time-encoding': oneOf(
     ['', 'epoch', 'millis', 'nano', 'iso8601', 'rfc3339', 'rfc3339nano'],
     '',
-    'format of the time in log lines (default rfc3339)',
+    'format of the time in log lines',
+    'rfc3339',
   ),
   'zap-stacktrace-level': oneOf(
     ['', 'info', 'error', 'panic'],
     '',
-    'lowest level at which log lines have a stack trace (default none)',
+    'lowest level at which log lines have a stack trace',
+    'none',
   ),
 };
 

@@ -18,9 +18,8 @@ import {
   services,
   statefulSets,
 } from '@slurm-operator/kube';
-import { until } from '@slurm-operator/kube/testing';
+import { freePort, until } from '@slurm-operator/kube/testing';
 import { startSimulator } from '@slurm-operator/slurm/testing';
-import { freePort } from '../../testing/free-port.ts';
 import { aCluster, aController, aRestApi } from '../../testing/objects.ts';
 import { type Manifest, type OperatorWorld, startOperatorWorld } from '../../testing/operator-world.ts';
 import { accountName, restrictedConfig } from '../../testing/restricted-config.ts';

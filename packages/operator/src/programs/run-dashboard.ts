@@ -1,7 +1,7 @@
 /** Puts the dashboard program together from its command line. */
 import { readFile } from 'node:fs/promises';
 import { setupDashboard } from '../dashboard/setup.ts';
-import { podFields } from './cached-objects.ts';
+import { digestRevision, nodeFields, podFields } from './cached-objects.ts';
 import { dashboardFlags } from './dashboard-flags.ts';
 import { managerOf } from './manager-of.ts';
 import type { Program } from './run-program.ts';
@@ -12,7 +12,11 @@ export const runDashboard: Program = async (args, env, signal) => {
   // The pod may be removed with its node at any time: it holds nothing but sessions.
   const serving = { ...flags.serving, replica: undefined };
   const { manager, config } = await managerOf({ name: 'slurm-operator-dashboard' }, { ...flags, serving });
-  await setupDashboard(manager, config, flags.dashboard, podFields);
+  await setupDashboard(manager, config, flags.dashboard, {
+    pod: podFields,
+    node: nodeFields,
+    revision: digestRevision,
+  });
   await manager.start(signal);
   return undefined;
 };

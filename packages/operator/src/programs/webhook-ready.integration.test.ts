@@ -1,13 +1,12 @@
 /** When the webhook program reports that it is ready: once it serves requests, whether or not it is the leader. */
 import assert from 'node:assert/strict';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { type ApiServer, startApiServer } from '@slurm-operator/apiserver';
 import { createClient, kubeconfigConfig, leases, namespaces } from '@slurm-operator/kube';
-import { waitUntil } from '@slurm-operator/sandbox';
+import { freePort, until } from '@slurm-operator/kube/testing';
 import { runWebhook } from './run-webhook.ts';
 
 let server: ApiServer;
@@ -20,14 +19,6 @@ after(async () => {
   await server.stop();
   await rm(directory, { recursive: true });
 });
-
-async function freePort(): Promise<number> {
-  const probe = createServer();
-  await new Promise<void>((resolve) => probe.listen(0, '127.0.0.1', resolve));
-  const { port } = probe.address() as AddressInfo;
-  await new Promise((resolve) => probe.close(resolve));
-  return port;
-}
 
 test('without a certificate it is alive and not ready; with one it is ready, although another process is the leader', async (t) => {
   const client = createClient(await kubeconfigConfig({ text: server.kubeconfig() }), { userAgent: 'test' });
@@ -72,15 +63,15 @@ test('without a certificate it is alive and not ready; with one it is ready, alt
     const response = await fetch(`http://127.0.0.1:${health}/${path}`).catch(() => undefined);
     return { status: response?.status, text: (await response?.text()) ?? '' };
   };
-  const patient = { timeoutMs: 240_000 };
-  await waitUntil('it to live', async () => (await page('healthz')).status === 200, patient);
+  const patient = { seconds: 240 };
+  await until('it to live', async () => (await page('healthz')).status === 200, patient);
   const early = await page('readyz');
   assert.notEqual(early.status, 200);
   assert.match(early.text, /\[-\]webhook/);
   const pair = await server.certificateFor(['hook.slinky.svc']);
   await writeFile(join(certificates, 'tls.key'), pair.keyPem);
   await writeFile(join(certificates, 'tls.crt'), pair.certificatePem);
-  await waitUntil('it to be ready', async () => (await page('readyz')).status === 200, patient);
+  await until('it to be ready', async () => (await page('readyz')).status === 200, patient);
   const lease = await client.get(leases, { namespace: 'slinky', name: 'slurm-operator-webhook' });
   assert.equal(lease.spec?.holderIdentity, 'another-process');
 });

@@ -93,11 +93,16 @@ export const exchangeClientRules: readonly PolicyRule[] = [
 export const dashboardNamespaceRules: readonly PolicyRule[] = [
   rule('', ['configmaps'], ['get']),
   rule('', ['pods'], follow),
+  // When a rollout ends, by the operator's own plan.
+  rule('apps', ['controllerrevisions'], follow),
   rule('events.k8s.io', ['events'], follow),
   rule(group, ['clusters', 'controllers', 'nodesets', 'restapis'], follow),
   // Slurm tokens of an account that owns nothing, to read nodes and jobs with.
   rule(group, ['clusters/view'], ['create']),
 ];
+
+/** The dashboard, of the whole cluster: which nodes take workers. */
+export const dashboardClusterRules: readonly PolicyRule[] = [rule('', ['nodes'], follow)];
 
 /** The dashboard, in the namespace of the manager: the way to the token exchange. */
 export const dashboardExchangeRules: readonly PolicyRule[] = [

@@ -17,8 +17,7 @@ import {
   services,
   validatingWebhookConfigurations,
 } from '@slurm-operator/kube';
-import { until } from '@slurm-operator/kube/testing';
-import { freePort } from '../../testing/free-port.ts';
+import { freePort, until } from '@slurm-operator/kube/testing';
 import { aController } from '../../testing/objects.ts';
 import { patientConfiguration } from '../../testing/patient-configuration.ts';
 import { sendManifest } from '../../testing/send-manifest.ts';

@@ -21,8 +21,7 @@ import {
   services,
   validatingWebhookConfigurations,
 } from '@slurm-operator/kube';
-import { until } from '@slurm-operator/kube/testing';
-import { freePort } from '../../testing/free-port.ts';
+import { freePort, until } from '@slurm-operator/kube/testing';
 import { aController, aLoginSet, aNodeSet, aRestApi } from '../../testing/objects.ts';
 import type { Manifest } from '../../testing/operator-world.ts';
 import { patientConfiguration } from '../../testing/patient-configuration.ts';

@@ -13,6 +13,7 @@ import {
   type SlurmWatch,
   Unavailable,
 } from '@slurm-operator/slurm';
+import { slurmJob } from '../../../slurm/testing/slurm-job.ts';
 import { WatchedGateway } from '../../src/slurm-connection/watched-gateway.ts';
 import { blankNode } from '../fake-slurm.ts';
 import type { ModelJob, ModelNode, ModelSlurm } from './model-slurm.ts';
@@ -236,49 +237,18 @@ function toSlurmNode(node: ModelNode, slurm: ModelSlurm): SlurmNode {
 
 function toSlurmJob(job: ModelJob, now: number): SlurmJob {
   const runs = job.state === 'RUNNING' || job.state === 'SUSPENDED';
-  return {
-    id: job.id,
-    name: 'job',
-    user: 'alice',
-    account: '',
+  return slurmJob(job.id, {
     partition: job.partitions.join(','),
-    qos: '',
     state: job.state === 'RUNNING' && job.prologUntil > now ? ['RUNNING', 'CONFIGURING'] : [job.state],
     stateReason: job.held ? 'JobHeldUser' : job.badConstraints ? 'BadConstraints' : '',
-    stateDescription: '',
     nodes: runs ? job.node : '',
     requiredNodes: job.wants.node ?? '',
-    nodeCount: 1,
-    cpus: 1,
     priority: job.held || job.badConstraints ? 0 : 1,
     held: job.held || job.badConstraints,
     submittedAt: job.startedAt,
     startedAt: runs ? job.startedAt : undefined,
-    endedAt: undefined,
-    timeLimit: 60,
-    exitCode: undefined,
-    exitSignal: undefined,
-    comment: '',
-    extra: '',
-    workingDirectory: '/',
-    standardOutput: '',
-    arrayJobId: undefined,
-    arrayTaskId: undefined,
-    restarts: 0,
-    tresRequested: '',
-    tresAllocated: '',
-    tresPer: '',
-    tresPerNode: '',
-    memoryPerNode: undefined,
-    dependency: '',
     constraints: job.wants.feature ?? '',
-    licenses: '',
-    reservation: '',
-    adminComment: '',
-    requeueable: true,
-    eligibleAt: undefined,
-    consideredAt: undefined,
-  };
+  });
 }
 
 function toReservation(made: ReservationWrite, now: number): SlurmReservation {

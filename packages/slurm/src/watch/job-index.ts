@@ -13,6 +13,8 @@ export interface JobIndexOptions<Row> extends WatchOptions {
   readonly project: (job: SlurmJob) => Row;
   /** The row of a job whose state changed, until its fields are read again. */
   readonly withState: (row: Row, state: readonly string[]) => Row;
+  /** The row of a task that waits: `jobs/state` lists each, a list of jobs has their array only. Default: no row for them. */
+  readonly withTask?: (array: Row, task: number) => Row;
 }
 
 export interface JobIndexContent<Row> {
@@ -111,7 +113,7 @@ function isFullListDue<Row>(last: Listing<Row>, now: number): boolean {
 }
 
 async function listInFull<Row>(
-  { client, project }: JobIndexOptions<Row>,
+  { client, project, withTask }: JobIndexOptions<Row>,
   last: Known<Listing<Row>> | undefined,
   states: States,
   signal: AbortSignal,
@@ -127,7 +129,7 @@ async function listInFull<Row>(
   const changedKeys: string[] = [];
   for (const id of known.keys()) {
     const before = last?.rows.get(id);
-    const row = read.get(id);
+    const row = read.get(id) ?? waitingTask(id, (array) => read.get(array), withTask);
     if (row === undefined) {
       missing.add(id);
       if (before !== undefined) rows.set(id, before);
@@ -170,13 +172,21 @@ async function listChanged<Row>(
       if (row !== undefined) rows.set(change.id, options.withState(row, change.state));
     }
   }
-  const wanted = longestUnread(missing, last.requestedAt).slice(0, maxDetails);
+  // The waiting tasks of an array have one record: reading one of them is enough.
+  const byArray = Map.groupBy(longestUnread(missing, last.requestedAt), arrayOf);
+  const wanted = [...byArray.values()].flatMap(([first]) => first ?? []).slice(0, maxDetails);
   for (const [id, job] of await readJobs(options.client, wanted, signal)) {
     // Slurm lists it but does not know it: it just left, and the next list shows that.
     if (job === undefined) continue;
-    missing.delete(id);
-    changed.add(id);
-    rows.set(id, options.project(job));
+    const row = options.project(job);
+    const isArray = id.includes('_') && jobKey(job) === arrayOf(id);
+    for (const each of isArray ? (byArray.get(arrayOf(id)) ?? []) : [id]) {
+      const own = isArray ? waitingTask(each, () => row, options.withTask) : row;
+      if (own === undefined) continue;
+      missing.delete(each);
+      changed.add(each);
+      rows.set(each, own);
+    }
   }
   const requestedAt = new Map<string, number>();
   for (const id of missing) {
@@ -196,6 +206,19 @@ async function listChanged<Row>(
   // While fields are missing the next poll follows soon.
   const bytes = missing.size > 0 ? 0 : listed.bytes;
   return { content, beganAt: listed.beganAt, bytes, requests: 1 + wanted.length };
+}
+
+/** `40` of `40_7`. */
+const arrayOf = (id: string): string => id.split('_')[0] ?? id;
+
+function waitingTask<Row>(
+  id: string,
+  rowOf: (array: string) => Row | undefined,
+  withTask: JobIndexOptions<Row>['withTask'],
+): Row | undefined {
+  const [array = '', task] = id.split('_');
+  const row = task === undefined ? undefined : rowOf(array);
+  return row === undefined || withTask === undefined ? undefined : withTask(row, Number(task));
 }
 
 function sameRow(a: unknown, b: unknown): boolean {

@@ -1,6 +1,6 @@
 /** NodeSets: how far each rollout is, what holds it, when it ends, and the brake. */
 import { useState } from 'preact/hooks';
-import { count } from '../format.ts';
+import { clock, count } from '../format.ts';
 import type { LiveCluster } from '../live-cluster.ts';
 import type { rightsIn } from '../me.ts';
 import { Bar } from '../bar.tsx';
@@ -16,11 +16,58 @@ export interface NodeSetRow {
   readonly paused: boolean;
   readonly maxUnavailable: number | string | null;
   readonly isNew: boolean;
-  readonly plan?: readonly string[];
+  readonly plan?: {
+    readonly create: number;
+    readonly replace: number;
+    readonly remove: number;
+    readonly earliestAt?: number;
+    readonly latestAt?: number;
+    readonly withheld: readonly string[];
+    readonly lowestAvailable: number;
+    readonly lastJob?: { readonly id: string; readonly user: string; readonly nodes: readonly string[] };
+    readonly endless: readonly { readonly id: string; readonly user: string }[];
+  };
   readonly conditions: readonly { readonly type: string; readonly status: string; readonly reason: string; readonly message: string }[];
 }
 
-const good = new Set(['Ready', 'Available', 'KeysCurrent']);
+const good = new Set(['Ready', 'Available', 'KeysCurrent', 'ConfigApplied']);
+
+function Plan({ plan }: { plan: NonNullable<NodeSetRow['plan']> }) {
+  const now = Date.now();
+  const { create, replace, remove, earliestAt, latestAt, lastJob, endless, withheld, lowestAvailable } = plan;
+  const steps = [create > 0 && `${create} to create`, replace > 0 && `${replace} to replace`, remove > 0 && `${remove} to remove`];
+  const end = (at: number | undefined) => (at === undefined ? 'not known' : clock(at, now));
+  return (
+    <dl class="plan">
+      <dt>Left to do</dt>
+      <dd>{steps.filter(Boolean).join(', ')}; at least {count(lowestAvailable, 'worker')} can take jobs meanwhile</dd>
+      <dt>Over</dt>
+      <dd>
+        {end(earliestAt)} if its jobs ended now, {end(latestAt)} at the latest
+      </dd>
+      {lastJob !== undefined && (
+        <>
+          <dt>Last</dt>
+          <dd>
+            job {lastJob.id} of {lastJob.user} on {lastJob.nodes.join(', ')}
+          </dd>
+        </>
+      )}
+      {endless.length > 0 && (
+        <>
+          <dt>Without an end</dt>
+          <dd>{endless.map(({ id, user }) => (id === '' ? 'a job without a time limit' : `job ${id} of ${user} has no time limit`)).join(', ')}</dd>
+        </>
+      )}
+      {withheld.map((line) => (
+        <>
+          <dt>Held</dt>
+          <dd>{line}</dd>
+        </>
+      ))}
+    </dl>
+  );
+}
 
 export function Rollouts({ live, rights }: { live: LiveCluster; rights: ReturnType<typeof rightsIn> }) {
   const { value, problem } = useRead<{ nodeSets: readonly NodeSetRow[] }>(`${live.base}/rollouts`, useEvery(2_000));
@@ -52,11 +99,7 @@ export function Rollouts({ live, rights }: { live: LiveCluster; rights: ReturnTy
               )}
             </div>
             <Bar part={set.updated} whole={set.replicas ?? set.total} text={`${set.updated} of ${set.replicas ?? set.total} have the newest revision`} />
-            {set.plan?.map((line) => (
-              <p key={line} class="plan">
-                {line}
-              </p>
-            ))}
+            {set.plan !== undefined && <Plan plan={set.plan} />}
             {notes.map(({ type, reason, message }) => (
               <p key={type}>
                 <strong>{type}</strong> <span class="quiet">{reason}</span> {message}

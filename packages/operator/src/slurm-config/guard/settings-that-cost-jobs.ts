@@ -1,5 +1,6 @@
 /** Keys of slurm.conf whose change makes Slurm lose jobs, each with what was seen on real daemons. Pure. */
 import { describeJobs, type Hold, heldJobs, noJobs } from './hold.ts';
+import { powerSavingHolds } from './power-saving.ts';
 import type { Change, WorkJob } from './slurm-work.ts';
 
 export interface HeldSetting {
@@ -65,7 +66,12 @@ const costlyKeys: readonly CostlyKey[] = [
   },
 ];
 
-export function settingHolds({ from, to, slurm }: Change): HeldSetting[] {
+export const settingHolds = (change: Change): HeldSetting[] => [
+  ...costlyHolds(change),
+  ...powerSavingHolds(change),
+];
+
+function costlyHolds({ from, to, slurm }: Change): HeldSetting[] {
   return costlyKeys.flatMap(({ key, fallback, cost, when = differs, loses }): HeldSetting[] => {
     const before = from.settings.get(key.toLowerCase()) ?? fallback;
     const after = to.settings.get(key.toLowerCase()) ?? fallback;

@@ -60,6 +60,8 @@ export interface NodeWork {
   readonly drained: boolean;
   /** The guard drained it, so the guard may end that. */
   readonly byGuard: boolean;
+  /** Its power is off, or being changed: Slurm wakes it up for a job that has it. */
+  readonly isAsleep?: boolean;
   /** The line that describes it in slurm.conf; undefined for a node that registered itself. */
   readonly line: string | undefined;
 }
@@ -155,6 +157,8 @@ export function workOf(lists: {
 export const acceptsJobs = ({ state }: SlurmPartition): boolean =>
   state.includes('UP') || state.includes('DOWN');
 
+const powerFlags = ['POWERED_DOWN', 'POWERING_DOWN', 'POWERING_UP', 'POWER_UP'] as const;
+
 export function nodeWork(nodes: readonly SlurmNode[]): Map<string, NodeWork> {
   return new Map(
     nodes.map((node) => [
@@ -162,6 +166,7 @@ export function nodeWork(nodes: readonly SlurmNode[]): Map<string, NodeWork> {
       {
         drained: isDrain(node.state),
         byGuard: isDrain(node.state) && node.reason === closedReason,
+        isAsleep: powerFlags.some((flag) => node.state.flags.has(flag)),
         line: lineOf(node),
       },
     ]),

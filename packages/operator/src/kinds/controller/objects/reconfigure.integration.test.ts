@@ -243,6 +243,24 @@ test('creates the nodes of autoscaled NodeSets once, with a Slurm that cannot ov
   );
 });
 
+test('slurmctld reads its files again after a creation, unless it would forget a partition', async () => {
+  const line = 'NodeName=w-[0-1] CPUs=4 Feature=w State=CLOUD\n';
+  const slurmctld = await start({ told: 'one', version: 'one', image: '24.11' });
+  await slurmctld.put('.autoscale-nodes', line);
+  const told = await slurmctld.untilTold('one', 1);
+  assert.deepEqual(told.slice(2), ['one'], 'once, when all are created');
+  const careful = await start({
+    told: 'one',
+    version: 'one',
+    image: '24.11',
+    partitions: 'PartitionName=adhoc Nodes=ALL\n',
+  });
+  await careful.put('.autoscale-nodes', line);
+  await until('it says so', () => /would forget partition adhoc/.test(careful.output()));
+  await careful.turns();
+  assert.ok(!(await careful.told()).includes('one'));
+});
+
 test('creates a node again that is listed for longer: a slurmctld that was killed may have forgotten it', async () => {
   const slurmctld = await start({
     told: 'one',

@@ -27,10 +27,14 @@ const listedSeconds = 180;
  * because Slurm refuses a list of which one exists. The operator lists a node as long as it is missing, and the file may be a minute old:
  * so it is obeyed once, and again when it has not changed for longer. A slurmctld that is killed may forget a node that was created just
  * before, and the file that did not list it for a moment may never have arrived here.
+ *
+ * A node that Slurm had before, such as that of a worker when autoscale is switched on, gets no job until slurmctld has read its files
+ * again (24.11): so it does that after each creation, unless it would forget a partition that someone created.
  */
 const creation = `wanted=/etc/slurm/${recordsFile}
 obeyed=
 expires=0
+fresh=
 create_nodes() {
   local text names rest name failed=
   text=$(cat "$wanted" 2>/dev/null)
@@ -40,7 +44,8 @@ create_nodes() {
   while read -r names rest; do
     for name in $(scontrol show hostnames "\${names#NodeName=}"); do
       set -f
-      scontrol create "NodeName=$name" $rest >/dev/null 2>&1 || scontrol show node "$name" >/dev/null 2>&1 || failed=yes
+      if scontrol create "NodeName=$name" $rest >/dev/null 2>&1; then fresh=yes
+      elif ! scontrol show node "$name" >/dev/null 2>&1; then failed=yes; fi
       set +f
     done
   done <<<"$text"
@@ -49,6 +54,12 @@ create_nodes() {
     expires=$((SECONDS + ${listedSeconds}))
     echo "created the nodes of ${recordsFile}"
   fi
+}
+use_nodes() {
+  local names
+  names=$(created) || return 1
+  if [ -n "$names" ]; then echo "jobs wait for created nodes until slurmctld reads its files: it would forget partition" $names; return 0; fi
+  reconfigure && echo "slurmctld has read its files again, for the created nodes"
 }
 `;
 
@@ -140,7 +151,7 @@ ${createsNodes ? '  create_nodes\n' : ''}  if [ -z "$compared" ]; then compare; 
     again=$((SECONDS + ${joinSeconds}))
     echo "$now" >"$state/${toldFile}"
     echo "slurmctld has read configuration $now"
-  elif [ "$now" = "$applied" ] && [ -n "$again" ] && [ "$SECONDS" -ge "$again" ] && once_more; then
+${createsNodes ? '  elif [ "$now" = "$applied" ] && [ -n "$fresh" ] && use_nodes; then\n    fresh=\n' : ''}  elif [ "$now" = "$applied" ] && [ -n "$again" ] && [ "$SECONDS" -ge "$again" ] && once_more; then
     again=
   fi
 ${keepsState ? '' : '  take_key\n'}done`;

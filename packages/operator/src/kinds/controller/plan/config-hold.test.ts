@@ -5,7 +5,14 @@ import type { Live } from '@slurm-operator/kube';
 import { aController, aNodeSet } from '../../../../testing/objects.ts';
 import type { SlurmWork } from '../../../slurm-config/guard/slurm-work.ts';
 import { buildSlurmConf } from '../../../slurm-config/render/slurm-conf.ts';
-import { describeHold, type HoldInput, holdConfig, holdEvents } from './config-hold.ts';
+import {
+  describeHold,
+  type HoldInput,
+  holdConfig,
+  holdEvents,
+  type LeavingNodeSet,
+  withReleasedJobs,
+} from './config-hold.ts';
 
 const noScripts = { prolog: [], epilog: [], prologSlurmctld: [], epilogSlurmctld: [] };
 const confOf = (...nodeSets: ReturnType<typeof aNodeSet>[]) =>
@@ -145,4 +152,39 @@ test('events tell when something begins to wait, when it is over, and when it wa
   assert.deepEqual(reasons(withStatus({ heldConfig }, { [annotation.forceConfig]: 't' }), over), [
     'ConfigForced',
   ]);
+});
+
+test('while a configuration is refused, a NodeSet waits for the jobs that its deletionPolicy gives up', () => {
+  const jobs = [{ id: '8', active: false, partitions: ['long'], nodes: [], gres: [], array: false }];
+  const leaving = (deletionPolicy: LeavingNodeSet['deletionPolicy']): LeavingNodeSet[] => [
+    { name: 'long', setName: 'long', deletionPolicy, workers: 0 },
+  ];
+  const given = (policy: LeavingNodeSet['deletionPolicy'], slurm: SlurmWork) => {
+    const refused = input({
+      leaving: leaving(policy),
+      evidence: { inForce: { text: confOf(long), owners: { long: 'long' } }, slurm },
+    });
+    const hold = holdConfig(refused);
+    return { hold, refused: withReleasedJobs(hold, refused) };
+  };
+  for (const policy of ['CancelPending', 'Delete'] as const) {
+    const { hold, refused } = given(policy, work({ jobs }));
+    assert.equal(hold.waiting, undefined, 'an accepted configuration ends them');
+    assert.equal(refused.text, hold.text);
+    const [item] = refused.waiting?.items ?? [];
+    assert.deepEqual([item?.kind, item?.nodeSet, item?.cause], ['Partition', 'long', 'jobs']);
+    assert.match(
+      item?.message ?? '',
+      /1 pending job \(8\), which deletionPolicy .*scancel --partition=long"/,
+    );
+    const unknown = given(policy, { kind: 'unknown', why: 'no answer.' }).refused;
+    assert.equal(unknown.waiting?.items.at(-1)?.cause, 'unknown');
+    assert.equal(
+      given(policy, work({ jobs: [] })).refused.waiting,
+      undefined,
+      'it has none: the NodeSet goes',
+    );
+  }
+  const { hold, refused } = given('Drain', work({ jobs }));
+  assert.deepEqual(refused, hold, 'the guard holds them itself');
 });

@@ -2,10 +2,16 @@
 import { annotation, type Controller } from '@slurm-operator/api';
 import type { Live } from '@slurm-operator/kube';
 import { digestOf } from '../../../objects/digest.ts';
+import { readConf } from '../../../slurm-config/guard/conf-content.ts';
 import { type GuardedConfig, guardConfig } from '../../../slurm-config/guard/guard-config.ts';
 import { guardRestart } from '../../../slurm-config/guard/guard-restart.ts';
-import type { Hold } from '../../../slurm-config/guard/hold.ts';
-import type { ExpectedWorkers, Released, SlurmWork } from '../../../slurm-config/guard/slurm-work.ts';
+import { describeJobs, type Hold, heldJobs, noJobs } from '../../../slurm-config/guard/hold.ts';
+import {
+  type ExpectedWorkers,
+  isIn,
+  type Released,
+  type SlurmWork,
+} from '../../../slurm-config/guard/slurm-work.ts';
 import type { WantedRestart } from './restart.ts';
 
 /** What is known of the configuration in force, and what Slurm would lose with it. */
@@ -99,7 +105,7 @@ export function holdConfig(input: HoldInput): ConfigHold {
   });
   const guarded = { ...config, holds: [...config.holds, ...restartHolds(input, config.holds)] };
   if (guarded.holds.length === 0) return { ...guarded, owners, waiting: undefined, forced: false };
-  const since = controller.status?.heldConfig?.since ?? new Date(now).toISOString();
+  const since = heldSince(controller, now);
   const token = digestOf({ desired, since, restart: input.restart?.digest }).slice(0, 12);
   const known: Owners = { ...inForce?.owners, ...owners };
   const items = guarded.holds.map(({ kind, name, cause, jobs, message }): HeldItem => {
@@ -114,6 +120,43 @@ export function holdConfig(input: HoldInput): ConfigHold {
   const lines = guarded.text === inForce?.text ? inForce.owners : { ...owners, ...heldOwners(items, known) };
   return { ...guarded, owners: lines, waiting, forced: false };
 }
+
+/**
+ * While the new configuration is refused, the partition of a NodeSet that is being deleted stays as it is, with the jobs that its
+ * deletionPolicy gave up: they would wait there for nodes that never come, and the policy goes with the NodeSet.
+ */
+export function withReleasedJobs(
+  hold: ConfigHold,
+  { controller, leaving, evidence, now }: HoldInput,
+): ConfigHold {
+  const { inForce, slurm } = evidence;
+  const partitions = readConf(inForce?.text ?? '').partitions;
+  const items = leaving.flatMap(({ name, setName, deletionPolicy }): HeldItem[] => {
+    if (deletionPolicy === 'Drain' || !partitions.has(setName)) return [];
+    const item = { kind: 'Partition', name: setName, nodeSet: name } as const;
+    const stays = `Partition ${setName} stays as it is, because the configuration without it is not accepted`;
+    if (slurm.kind === 'unknown')
+      return [
+        {
+          ...item,
+          cause: 'unknown',
+          jobs: noJobs,
+          message: `${stays}, and it is unknown whether it has jobs: ${slurm.why}`,
+        },
+      ];
+    const jobs = heldJobs(slurm.jobs.filter((job) => isIn(job, setName)));
+    if (jobs.ids.length === 0) return [];
+    const message = `${stays}, and it has ${describeJobs(jobs)}, which deletionPolicy ${deletionPolicy} ends with the partition. Correct the configuration, or cancel them with "scancel --partition=${setName}".`;
+    return [{ ...item, cause: 'jobs', jobs, message }];
+  });
+  if (items.length === 0) return hold;
+  const since = hold.waiting?.since ?? heldSince(controller, now);
+  const token = hold.waiting?.token ?? digestOf({ refused: hold.text, since }).slice(0, 12);
+  return { ...hold, waiting: { since, token, items: [...(hold.waiting?.items ?? []), ...items] } };
+}
+
+const heldSince = ({ status }: Live<Controller>, now: number): string =>
+  status?.heldConfig?.since ?? new Date(now).toISOString();
 
 /** What the configuration already waits for is not said twice. */
 function restartHolds(

@@ -12,17 +12,24 @@ import {
 } from '../../../slurm-config/render/config-map.ts';
 import { slurmSetName } from '../../../slurm-config/render/slurmd-conf.ts';
 import { autoscaledPrefixes } from '../../../slurm-config/render/wait-for-nodes.ts';
-import { decideTrial, skipToken, type TrialDecision } from '../../../slurm-config/trial/trial.ts';
+import {
+  decideTrial,
+  describeUntried,
+  skipToken,
+  type TrialDecision,
+} from '../../../slurm-config/trial/trial.ts';
 import { distinctTrialWorkers } from '../../../slurm-config/trial/trial-worker.ts';
 import type { ObservedController } from '../observe.ts';
 import {
   type ConfigEvidence,
   type ConfigHold,
   describeHold,
+  type HoldInput,
   holdConfig,
   holdsEverything,
   isOnlyRestart,
   type Owners,
+  withReleasedJobs,
 } from './config-hold.ts';
 import { type DesiredTrial, needsDesiredTrial } from './desired-trial.ts';
 import { render } from './render.ts';
@@ -66,10 +73,10 @@ export function decideConfig(
       message: `spec.metrics.enabled is true, but metrics require Slurm 25.11 and ${image} is older: use a newer image, or set it to false.`,
       stillReady: true,
     });
-  const configHold =
+  const holdInput: HoldInput | undefined =
     rendered === undefined || controller.spec.external
       ? undefined
-      : holdConfig({
+      : {
           controller,
           desired: rendered.text,
           owners: ownersOf(observed),
@@ -80,7 +87,8 @@ export function decideConfig(
           earlierProlog,
           evidence,
           now,
-        });
+        };
+  const configHold = holdInput && holdConfig(holdInput);
   const files = digestOf(observed.configMaps);
   const configOf = (slurmConf: string, nodeSets: Owners) => {
     const built = buildControllerConfig({
@@ -137,17 +145,20 @@ export function decideConfig(
       passing: true,
       stillReady: true,
     });
+  const decision = decide(
+    configHash,
+    // Those of the desired configuration have served only when that is in force.
+    observed.trials.filter(({ digest }) => digest !== desired?.digest),
+  );
+  const isRefused =
+    decision.kind === 'reject' || describeUntried(decision, controller.metadata, configHash) !== undefined;
   return {
     config,
     configHash,
     holdsFiles,
     files,
-    configHold,
-    decision: decide(
-      configHash,
-      // Those of the desired configuration have served only when that is in force.
-      observed.trials.filter(({ digest }) => digest !== desired?.digest),
-    ),
+    configHold: configHold && holdInput && isRefused ? withReleasedJobs(configHold, holdInput) : configHold,
+    decision,
     desiredTrial,
     problems,
   };

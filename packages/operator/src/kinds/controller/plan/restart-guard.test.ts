@@ -250,6 +250,14 @@ test('with a standby only the replacement of the active slurmctld waits, and few
   const last = { ...both, pods: [active, { ...standby, revision: 'new' }] } as ObservedController;
   assert.equal(decide(last, work).renew, undefined);
   assert.equal(decide(last, slurm([job], [])).renew?.name, 'slurm-controller-0');
+  const slow = { ...both, pods: pods.map((pod) => ({ ...pod, ready: false })) };
+  assert.equal(decide(slow, work).renew, undefined, 'none responds in time: one of them is the active one');
+  const broken = { ...slow, pods: pods.map((pod) => ({ ...pod, ready: false, running: false })) };
+  assert.equal(
+    decide(broken, work).renew?.name,
+    'slurm-controller-0',
+    'what does not run has nothing to lose',
+  );
   const fewer = set(observed(old, old, { pods }), 2);
   assert.equal(decide(fewer, work).statefulSet, undefined);
 });

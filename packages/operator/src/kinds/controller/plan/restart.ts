@@ -51,7 +51,10 @@ export function restartOf(given: ObservedController, defaults: OperatorDefaults)
   const digest = templateDigest(desired);
   // With standbys the operator itself recreates the pods; a standby has nothing to lose.
   const renew = nextToRenew(observed);
-  if (renew?.running === true && (renew.ready || controllerReplicas(controller) === 1)) return digest;
+  // Where none is ready, any that runs may be the active one.
+  const isActive =
+    renew?.ready === true || controllerReplicas(controller) === 1 || !pods.some(({ ready }) => ready);
+  if (renew?.running === true && isActive) return digest;
   // The last pod goes first when there are to be fewer, and may be the active one.
   if (controllerReplicas(controller) < statefulSet.replicas) return digest;
   const isRolled = controllerReplicas(controller) === 1;

@@ -6,89 +6,39 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
-import { until } from '@slurm-operator/kube/testing';
-import { expandHostlist, formatNodeState } from '@slurm-operator/slurm';
+import { AutoscaleStage, autoscaleRelease, isAsleep } from '../../../../testing/autoscale-stage.ts';
 import { Life } from '../../../../testing/life.ts';
-import { NodeSetStage } from '../../../../testing/nodeset-stage.ts';
+import type { NodeSetStage } from '../../../../testing/nodeset-stage.ts';
 import { PoweredSlurm } from '../../../../testing/powered-slurm.ts';
 
-const release = process.env['AUTOSCALE_SLURM'] === '24.11' ? '24.11' : '26.05';
 const full = process.env['AUTOSCALE'] === 'full';
 const slurmd = { resources: { limits: { cpu: '4', memory: '4000Mi' } } };
 const nodes = 8;
 /** What takes minutes. */
 const long = { skip: full ? false : 'runs with AUTOSCALE=full' };
 
+let autoscaled: AutoscaleStage;
 let slurm: PoweredSlurm;
 let stage: NodeSetStage<PoweredSlurm>;
-/** NodeSets for whose pods there is no machine. */
-const noMachines = new Set<string>();
 
 before(async () => {
-  slurm = await PoweredSlurm.start(release, ['EnforcePartLimits=ALL', 'Licenses=seat:1'], {
-    steppedClock: true,
-  });
-  stage = await NodeSetStage.open<PoweredSlurm>(2, {
-    slurm: (changed) => slurm.onChange(changed),
-    endsWorkers: true,
-    schedules: (pod) => !noMachines.has(pod.metadata.name.replace(/-\d+$/, '')),
-  });
-  await stage.startOperator();
+  const conf = ['EnforcePartLimits=ALL', 'Licenses=seat:1'];
+  slurm = await PoweredSlurm.start(autoscaleRelease, conf, { steppedClock: true });
+  autoscaled = await AutoscaleStage.open(slurm, { slurmd });
+  ({ stage } = autoscaled);
   // A slurmctld that is killed may forget that a worker has registered, and give its wake-up up: that is tried again soon.
   const capacity = { retryAfter: '10s' };
-  await addNodeSet('gpu', { max: nodes, idleAfter: '2s', startWithin: '1m', capacity });
+  await autoscaled.addNodeSet('gpu', { max: nodes, idleAfter: '2s', startWithin: '1m', capacity });
 });
+after(() => (autoscaled ?? slurm)?.[Symbol.asyncDispose]());
 
-after(async () => {
-  await stage?.[Symbol.asyncDispose]();
-  await slurm?.[Symbol.asyncDispose]();
-});
-
-/** Before 25.11 the side container of slurmctld creates the nodes that the status lists, one by one. */
-async function createRecords(name: string): Promise<void> {
-  const line = (await stage.nodeSet(name))?.status?.autoscale?.recordsToCreate ?? '';
-  const [, names = '', rest = ''] = /^NodeName=(\S+)(.*)$/.exec(line) ?? [];
-  for (const each of expandHostlist(names))
-    await slurm.createRecords(`NodeName=${each}${rest}`).catch(() => undefined); // it exists
-}
-
-async function addNodeSet(
-  name: string,
-  autoscale: { readonly max: number } & Readonly<Record<string, unknown>>,
-): Promise<void> {
-  await stage.createNodeSet(name, { slurmd, oversubscribeNode: true, autoscale });
-  await wait(`the nodes of ${name} to sleep`, async () => {
-    if (release === '24.11') await createRecords(name);
-    const own = (await slurm.truth()).filter((node) => node.name.startsWith(`${name}-`));
-    return own.length === autoscale.max && own.every(({ state }) => isAsleep(formatNodeState(state)));
-  });
-}
-
-const isAsleep = (state: string) => state.startsWith('IDLE') && state.includes('POWERED_DOWN');
-const states = async (name = 'gpu') =>
-  (await slurm.truth())
-    .filter((node) => node.name.startsWith(`${name}-`))
-    .map(({ state }) => formatNodeState(state));
-const pods = async () => (await stage.pods()).map(({ metadata }) => metadata.name);
+const wait = (what: string, holds: () => Promise<boolean>) => autoscaled.wait(what, holds);
+const asleep = () => autoscaled.asleep();
+const states = (name?: string) => autoscaled.states(name);
+const pods = () => autoscaled.pods();
+const submit = (more?: object, script?: string) => autoscaled.submit(more, script);
 const client = () => slurm.mini.client();
-const submit = (more: object = {}, script = 'sleep 1') =>
-  client().jobs.submit({ script: `#!/bin/sh\n${script}\n`, timeLimit: 10, ...more });
 const stateOf = async (id: number) => (await client().jobs.get(id))?.state ?? [];
-
-const wait = (what: string, holds: () => Promise<boolean>) =>
-  until(what, async () => holds().catch(() => false), {
-    everyMs: 100,
-    seconds: 240,
-    seen: async () => {
-      const jobs = (await client().jobs.list()).items;
-      return JSON.stringify([
-        await states(),
-        await pods(),
-        jobs.map(({ id, state, stateReason, restarts }) => [id, state.join('+'), stateReason, restarts]),
-        (await stage.nodeSet('gpu'))?.status?.autoscale,
-      ]);
-    },
-  });
 
 async function completed(id: number): Promise<void> {
   await wait(`job ${id} to complete`, async () => {
@@ -98,9 +48,6 @@ async function completed(id: number): Promise<void> {
   });
   assert.equal((await client().jobs.get(id))?.restarts, 0, `job ${id} was started once`);
 }
-
-const asleep = () =>
-  wait('all to sleep', async () => (await states()).every(isAsleep) && (await pods()).length === 0);
 
 /**
  * slurmctld writes changes of its state within seconds, and only changes; one that is killed before that forgets them, with or without an
@@ -263,9 +210,9 @@ for (const seconds of [45, -45])
   });
 
 test('without machines a job is requeued with the reason, and other NodeSets are used', async () => {
-  noMachines.add('far');
+  autoscaled.noMachines.add('far');
   const capacity = { giveUpAfter: '10s', retryAfter: '2m' };
-  await addNodeSet('far', { max: 2, idleAfter: '2s', startWithin: '1m', capacity });
+  await autoscaled.addNodeSet('far', { max: 2, idleAfter: '2s', startWithin: '1m', capacity });
   const began = Date.now();
   // Before 25.05 Slurm ends such a job with its nodes.
   const onFar = await submit({ requiredNodes: ['far-0'], requeue: false });
@@ -291,7 +238,7 @@ test('without machines a job is requeued with the reason, and other NodeSets are
   const other = await submit({ more: { constraints: 'far|gpu' } });
   await completed(other.id);
   assert.match((await client().jobs.get(other.id))?.nodes ?? '', /^gpu-/);
-  noMachines.delete('far');
+  autoscaled.noMachines.delete('far');
 });
 
 test('autoscale is switched on and off while jobs run', async () => {
@@ -306,7 +253,7 @@ test('autoscale is switched on and off while jobs run', async () => {
   assert.equal((await uids()).get('w-1'), uid);
   await completed(first.id);
   await wait('the other nodes to sleep', async () => {
-    if (release === '24.11') await createRecords('w');
+    await autoscaled.createRecords('w');
     return (await states('w')).filter(isAsleep).length >= 2;
   });
   const second = await submit({ requiredNodes: ['w-0'] }, 'sleep 12');

@@ -5,20 +5,17 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
-import { until } from '@slurm-operator/kube/testing';
-import { formatNodeState } from '@slurm-operator/slurm';
-import { NodeSetStage } from '../../../../testing/nodeset-stage.ts';
+import { AutoscaleStage, autoscaleRelease, isAsleep } from '../../../../testing/autoscale-stage.ts';
+import type { NodeSetStage } from '../../../../testing/nodeset-stage.ts';
 import { PoweredSlurm } from '../../../../testing/powered-slurm.ts';
 
-const release = process.env['AUTOSCALE_SLURM'] === '24.11' ? '24.11' : '26.05';
 const full = process.env['AUTOSCALE'] === 'full';
 const slurmd = { resources: { limits: { cpu: '1', memory: '500Mi' } } };
 const mostAwake = 3;
 
+let autoscaled: AutoscaleStage;
 let slurm: PoweredSlurm;
 let stage: NodeSetStage<PoweredSlurm>;
-/** NodeSets for whose pods there is no machine. */
-const noMachines = new Set<string>();
 
 before(async () => {
   const limits = [
@@ -27,50 +24,25 @@ before(async () => {
     'SlurmdParameters=shutdown_on_reboot', // no config_overrides: what a worker reports counts
     `SlurmctldParameters=enable_configless,power_save_interval=1,max_powered_nodes=${mostAwake}`,
   ];
-  slurm = await PoweredSlurm.start(release, limits, { accounting: true });
+  slurm = await PoweredSlurm.start(autoscaleRelease, limits, { accounting: true });
   for (const command of [
     'add account people',
     'add qos narrow GrpTRES=node=1',
     'add user slurm account=people qos=normal,narrow defaultqos=normal',
   ])
     await slurm.mini.run('sacctmgr', '-i', ...command.split(' '));
-  stage = await NodeSetStage.open<PoweredSlurm>(2, {
-    slurm: (changed) => slurm.onChange(changed),
-    endsWorkers: true,
-    schedules: (pod) => !noMachines.has(pod.metadata.name.replace(/-\d+$/, '')),
-  });
-  await stage.startOperator();
-  await addNodeSet('gpu', { max: 5, idleAfter: '2s', startWithin: '1m' });
+  autoscaled = await AutoscaleStage.open(slurm, { slurmd, job: { account: 'people' } });
+  ({ stage } = autoscaled);
+  await autoscaled.addNodeSet('gpu', { max: 5, idleAfter: '2s', startWithin: '1m' });
 });
+after(() => (autoscaled ?? slurm)?.[Symbol.asyncDispose]());
 
-after(async () => {
-  await stage?.[Symbol.asyncDispose]();
-  await slurm?.[Symbol.asyncDispose]();
-});
-
-async function addNodeSet(
-  name: string,
-  autoscale: { readonly max: number } & Readonly<Record<string, unknown>>,
-): Promise<void> {
-  await stage.createNodeSet(name, { slurmd, oversubscribeNode: true, autoscale });
-  await wait(`the nodes of ${name} to sleep`, async () => {
-    // Before 25.11 the side container of slurmctld creates the nodes that the status lists.
-    const line = release === '24.11' && (await stage.nodeSet(name))?.status?.autoscale?.recordsToCreate;
-    if (line) await slurm.createRecords(line).catch(() => undefined); // they exist
-    const own = await states(name);
-    return own.length === autoscale.max && own.every(isAsleep);
-  });
-}
-
-const isAsleep = (state: string) => state.startsWith('IDLE') && state.includes('POWERED_DOWN');
-const states = async (name = 'gpu') =>
-  (await slurm.truth())
-    .filter((node) => node.name.startsWith(`${name}-`))
-    .map(({ state }) => formatNodeState(state));
-const pods = async () => (await stage.pods()).map(({ metadata }) => metadata.name);
+const wait = (what: string, holds: () => Promise<boolean>) => autoscaled.wait(what, holds);
+const asleep = () => autoscaled.asleep();
+const states = (name?: string) => autoscaled.states(name);
+const pods = () => autoscaled.pods();
+const submit = (more?: object, script?: string) => autoscaled.submit(more, script);
 const client = () => slurm.mini.client();
-const submit = (more: object = {}, script = 'sleep 1') =>
-  client().jobs.submit({ script: `#!/bin/sh\n${script}\n`, timeLimit: 10, account: 'people', ...more });
 const job = async (id: number) => {
   const found = await client().jobs.get(id);
   assert.ok(found !== undefined, `job ${id} is unknown to Slurm`);
@@ -79,28 +51,11 @@ const job = async (id: number) => {
 const reason = async (name: string, type: string) =>
   (await stage.nodeSet(name))?.status?.conditions?.find((condition) => condition.type === type);
 
-const wait = (what: string, holds: () => Promise<boolean>) =>
-  until(what, async () => holds().catch(() => false), {
-    everyMs: 100,
-    seconds: 240,
-    seen: async () => {
-      const jobs = (await client().jobs.list()).items;
-      return JSON.stringify([
-        (await slurm.truth()).map((node) => [node.name, formatNodeState(node.state), node.reason]),
-        await pods(),
-        jobs.map(({ id, state, stateReason, restarts }) => [id, state.join('+'), stateReason, restarts]),
-      ]);
-    },
-  });
-
 const running = (id: number) =>
   wait(`job ${id} to run`, async () => {
     const { state } = await job(id);
     return state.includes('RUNNING') && !state.includes('CONFIGURING');
   });
-const asleep = () =>
-  wait('all to sleep', async () => (await states()).every(isAsleep) && (await pods()).length === 0);
-
 test('a job over a limit of its QOS wakes nothing', async () => {
   const holder = await submit({ qos: 'narrow', requiredNodes: ['gpu-0'] }, 'sleep 1000');
   await running(holder.id);
@@ -144,9 +99,9 @@ test('no more nodes are awake than maxAwake: other jobs wait with the reason', a
 });
 
 test('wake-ups that fail repeatedly are tried every half hour only, until a worker starts', async () => {
-  noMachines.add('far');
+  autoscaled.noMachines.add('far');
   const capacity = { giveUpAfter: '10s', retryAfter: '1s', protectAfter: 2 };
-  await addNodeSet('far', { max: 2, idleAfter: '2s', startWithin: '1m', capacity });
+  await autoscaled.addNodeSet('far', { max: 2, idleAfter: '2s', startWithin: '1m', capacity });
   const { id } = await submit({ constraints: 'far' });
   await wait('the first failure', async () => (await job(id)).adminComment !== '');
   // The first job waits for two minutes before Slurm starts it again.
@@ -163,7 +118,7 @@ test('wake-ups that fail repeatedly are tried every half hour only, until a work
   const other = await submit({ constraints: 'gpu' });
   await wait('the job of another NodeSet', async () => (await job(other.id)).state.includes('COMPLETED'));
   // Machines are there again, and a person tries it before half an hour is over.
-  noMachines.delete('far');
+  autoscaled.noMachines.delete('far');
   const [sleeping] = (await slurm.truth()).filter(
     ({ name, state }) => name.startsWith('far-') && state.base === 'IDLE' && state.flags.has('POWERED_DOWN'),
   );
@@ -176,7 +131,7 @@ test('wake-ups that fail repeatedly are tried every half hour only, until a work
 
 test('a worker that is smaller than announced is named with both sizes, and its pod stays', async () => {
   const shape = { cpus: 4, memory: '900Gi' };
-  await addNodeSet('big', { max: 1, idleAfter: '2s', startWithin: '1m', shape });
+  await autoscaled.addNodeSet('big', { max: 1, idleAfter: '2s', startWithin: '1m', shape });
   const { id } = await submit({ constraints: 'big' });
   await wait('the condition', async () => (await reason('big', 'Degraded'))?.reason === 'ShapeMismatch');
   const message = (await reason('big', 'Degraded'))?.message ?? '';

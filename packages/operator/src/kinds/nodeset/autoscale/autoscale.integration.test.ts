@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { formatNodeState } from '@slurm-operator/slurm';
 import { NodeSetStage } from '../../../../testing/nodeset-stage.ts';
+import { nodeSets } from '../../../cache/resources.ts';
 
 const spec = {
   slurmd: { resources: { limits: { cpu: '4', memory: '4000Mi' } } },
@@ -77,5 +78,28 @@ test('autoscale can be switched on and off while a job runs', async () => {
   );
   await stage.until('no sleeping node is left', () =>
     [...slurm.nodes.values()].every(({ state }) => !state.flags.has('POWERED_DOWN')),
+  );
+});
+
+test('an operator that starts forbids the requeue of jobs that the one before left requeueable', async () => {
+  await using stage = await NodeSetStage.open(1);
+  await stage.createNodeSet('w', spec);
+  const { namespace } = (await stage.nodeSet('w'))?.metadata ?? {};
+  const ref = { namespace, name: 'w' };
+  await stage.client.mergePatch(
+    nodeSets,
+    ref,
+    { status: { requeueableJobs: ['7', '8'] } },
+    { subresource: 'status' },
+  );
+  assert.deepEqual((await stage.nodeSet('w'))?.status?.requeueableJobs, ['7', '8']);
+  await stage.startOperator();
+  const forbidden = ['job 7: {"requeue":false}', 'job 8: {"requeue":false}'];
+  await stage.until('both are told to Slurm', () =>
+    forbidden.every((request) => stage.slurm.asked.includes(request)),
+  );
+  await stage.until(
+    'the status no longer names them',
+    async () => (await stage.nodeSet('w'))?.status?.requeueableJobs === undefined,
   );
 });

@@ -39,6 +39,8 @@ function situation(nodes: SlurmNode[], workers: Worker[], over: Partial<Autoscal
 const unplaced = (ordinal: number, over: Partial<Worker> = {}): Worker =>
   unplacedWorker(ordinal, { createdAt: now - 5_000, ...over });
 
+const noSlurm = { kind: 'unknown', since: 0, why: 'down' } as const;
+
 const told = ['mirror-state', 'patch-worker', 'update-node'];
 const actionsOf = (given: Observed): string[] =>
   plan(given, now)
@@ -177,12 +179,11 @@ describe('an autoscaled NodeSet', () => {
   for (const [what, actions, expected] of cases) test(what, () => assert.deepEqual(actions, expected));
 
   test('a worker that a job may wait for stays while Slurm does not answer', () => {
-    const silent = { kind: 'unknown', since: now, why: 'slurmctld restarts' } as const;
     const off = (over: Partial<Worker>) => ({
       ...observed([unplaced(2)], []),
       workers: [{ ...unplaced(2), ...over }],
       replicas: 0,
-      slurm: silent,
+      slurm: noSlurm,
     });
     assert.deepEqual(actionsOf(off({ forWakeUp: true })), []);
     assert.match(plan(off({ forWakeUp: true }), now).withheld.join(), /a job may wait until w-2 has started/);
@@ -224,6 +225,41 @@ describe('an autoscaled NodeSet', () => {
     assert.match(plan(missing, now).withheld.join(), /3 records are not created: slurmctld has not read/);
     const size = { ...settings.size, cpus: 64 };
     assert.deepEqual(decide([], [], { cannotWake, size, shape: 'CPUs=64' }), []);
+  });
+
+  test('so it does while Slurm is unknown, by what its pod says: the operator may have started in the outage', () => {
+    const slurmConditions = new Map([
+      ['SlurmNodeStateAllocated', ''],
+      ['SlurmNodeStateNotResponding', ''],
+    ]);
+    const silent = { ...observed([{ ...unplaced(2), slurmConditions }], []), replicas: 0, slurm: noSlurm };
+    assert.deepEqual(actionsOf(silent), []);
+    assert.match(plan(silent, now).withheld.join(), /a job may wait until w-2 has started/);
+    const deleted = { ...silent, deleting: true };
+    assert.ok(!actionsOf(deleted).includes('delete-worker w-2'));
+    assert.ok(actionsOf({ ...deleted, controllerExists: false }).includes('delete-worker w-2'));
+    const resting = { ...unplaced(2), slurmConditions: new Map([['SlurmNodeStateIdle', '']]) };
+    assert.deepEqual(actionsOf({ ...silent, workers: [resting] }), ['delete-worker w-2']);
+  });
+
+  test('a job whose node is being woken gets its worker although autoscale was switched off, or the NodeSet is deleted, just before that', () => {
+    const nodes = [state(2, 'ALLOCATED', 'POWERING_UP')];
+    const over = { replicas: 0 };
+    assert.deepEqual(actionsOf(observed([], nodes, over)), ['create 2']);
+    const deleted = observed([], nodes, { ...over, autoscale: settings, deleting: true });
+    assert.deepEqual(actionsOf(deleted), ['create 2']);
+    assert.deepEqual(
+      actionsOf({ ...deleted, deletionPolicy: 'CancelPending' }),
+      ['create 2'],
+      'it has its nodes',
+    );
+    assert.deepEqual(actionsOf({ ...deleted, deletionPolicy: 'Delete' }), []);
+    const notForAJob = observed([], [state(2, 'IDLE', 'POWERING_UP')], { ...over, deleting: true });
+    assert.ok(!actionsOf(notForAJob).includes('create 2'));
+    const starting = worker(2, { everStarted: false, ready: false, phase: 'Pending' });
+    assert.deepEqual(actionsOf({ ...deleted, workers: [starting] }), [], 'it stays until it has registered');
+    const serving = observed([worker(2)], [state(2, 'ALLOCATED')], { deleting: true, autoscale: settings });
+    assert.deepEqual(actionsOf(serving), ['drain w-2'], 'then it is drained, and the job runs to its end');
   });
 
   test('asks the Controller for records where Slurm cannot create them over REST', () => {
@@ -302,9 +338,8 @@ describe('an autoscaled NodeSet', () => {
   });
 
   test('does nothing while Slurm is unknown', () => {
-    const unknown = { kind: 'unknown', since: 0, why: 'down' } as const;
     const workers = [worker(0), worker(1)];
-    assert.deepEqual(actionsOf({ ...situation([idle(0), idle(1)], workers), slurm: unknown }), []);
+    assert.deepEqual(actionsOf({ ...situation([idle(0), idle(1)], workers), slurm: noSlurm }), []);
   });
 
   test('deletes sleeping records before it creates workers, once autoscale is removed', () => {

@@ -32,7 +32,7 @@ export function slotStates(observed: Observed, { max, feature }: Autoscale): Slo
     [...observed.orphans, ...observed.released, ...observed.foreignPods].map(({ slot }) => slotKey(slot)),
   );
   const below = Array.from({ length: max }, (_, ordinal) => ordinal);
-  return [...below, ...awaitedAbove(max, observed)].map((ordinal): SlotView => {
+  return [...below, ...awaitedFrom(max, observed)].map((ordinal): SlotView => {
     const slot = { mode: 'StatefulSet', ordinal } as const;
     const slurmName = slurmNameOf(slot, observed) ?? '';
     const worker = workers.get(slotKey(slot));
@@ -49,8 +49,14 @@ export function slotStates(observed: Observed, { max, feature }: Autoscale): Slo
   });
 }
 
-/** Slots above a maximum that was lowered while a job waits for their workers: without them it would be requeued or lost. */
-function awaitedAbove(max: number, { slurm, naming: { prefix, padding } }: Observed): number[] {
+/**
+ * Slots from this one on whose workers a job waits for: without them it would be requeued or lost. A maximum may have been lowered,
+ * autoscaling switched off, or the NodeSet deleted meanwhile.
+ */
+export function awaitedFrom(
+  first: number,
+  { slurm, naming: { prefix, padding } }: Pick<Observed, 'slurm' | 'naming'>,
+): number[] {
   if (slurm.kind === 'unknown') return [];
   const ordinals: number[] = [];
   for (const node of slurm.nodes.values()) {
@@ -58,7 +64,7 @@ function awaitedAbove(max: number, { slurm, naming: { prefix, padding } }: Obser
     const digits = node.name.slice(prefix.length);
     const ordinal = Number(digits);
     if (!/^\d{1,10}$/.test(digits) || String(ordinal).padStart(padding, '0') !== digits) continue;
-    if (ordinal >= max) ordinals.push(ordinal);
+    if (ordinal >= first) ordinals.push(ordinal);
   }
   return ordinals.toSorted((a, b) => a - b);
 }

@@ -179,6 +179,8 @@ export interface ConfigLines {
   readonly held: readonly string[];
   /** The reason of its condition ConfigApplied, while that is False. */
   readonly why?: string;
+  /** A new slurm.conf is refused, or cannot be tried: nothing changes before a person corrects the Controller. */
+  readonly refused?: 'ConfigRejected' | 'ConfigUntried';
 }
 
 export interface UpdatePolicy {

@@ -18,7 +18,7 @@ for (const partition of [false, true])
     const controller = { ...aController({ extraConf: 'NoSuchKey=1' }), status: { configHash: 'old' } };
     const given = observedController({
       controller,
-      leaving: [{ name: 'long', setName: 'long', deletionPolicy: 'Drain', workers: 0 }],
+      leaving: [{ name: 'long', setName: 'long', deletionPolicy: 'CancelPending', workers: 0 }],
       pods: [podFacts({ ready: true, running: true })],
       withoutAccounting: true,
       slurmdbd: { image: undefined, updating: true },
@@ -66,7 +66,7 @@ for (const partition of [false, true])
 
 const inForce = { metadata: { annotations: { [nodeSetsAnnotation]: '{"long":"long"}' } } };
 
-function linesWith(reason: string, items: readonly object[], leaves = true) {
+function linesWith(reason: string, items: readonly object[], leaves = true, named = true) {
   const stored = {
     ...aController(),
     status: {
@@ -74,7 +74,8 @@ function linesWith(reason: string, items: readonly object[], leaves = true) {
       heldConfig: { items },
     },
   };
-  const cache = { get: (kind: { plural?: string }) => (kind.plural === 'controllers' ? stored : inForce) };
+  const map = named ? inForce : { metadata: {} };
+  const cache = { get: (kind: { plural?: string }) => (kind.plural === 'controllers' ? stored : map) };
   const nodeSet = aNodeSet({ replicas: 0 }, { name: 'long' });
   const leaving = {
     ...nodeSet,
@@ -109,4 +110,48 @@ test('a deletion that waits for lines in slurm.conf says why', () => {
   );
   assert.doesNotMatch(message, /Nothing is left/);
   assert.deepEqual(linesWith('ConfigHeld', [whole], false).held, [], 'a NodeSet that stays is not concerned');
+});
+
+function statusWith(reason: string, items: readonly object[], deleting: boolean, named = true) {
+  const found = linesWith(reason, items, deleting, named);
+  const view = observed([], [], { deleting, configLines: found, partition: 'long' });
+  const { conditions } = nodeSetStatus(view, planWorkers(view, now), undefined, now);
+  const of = (type: string) => {
+    const { status, reason: why, message } = conditions.find((one) => one.type === type) ?? {};
+    return { status, reason: why, message: message ?? '' };
+  };
+  return { ready: of('Ready'), degraded: of('Degraded'), applied: of('ConfigApplied') };
+}
+
+test('while the configuration is rejected, a NodeSet that needs another one is Degraded and says so', () => {
+  const pending = {
+    kind: 'Partition',
+    name: 'long',
+    nodeSet: 'long',
+    cause: 'jobs',
+    message: 'Job 7 waits in it.',
+  };
+  const leaves = statusWith('ConfigRejected', [pending], true);
+  for (const { reason, message } of [leaves.degraded, leaves.applied, leaves.ready])
+    assert.match(
+      `${reason}: ${message}`,
+      /(ConfigRejected|Deleting): .*still contains this NodeSet: the new configuration of Controller slurm is rejected.*partition long accepts jobs: close it with "scontrol update partition=long state=drain".*Job 7 waits in it\.$/,
+    );
+  assert.deepEqual([leaves.degraded.status, leaves.applied.status], ['True', 'False']);
+
+  const created = statusWith('ConfigRejected', [], false, false);
+  assert.deepEqual(
+    [created.degraded.status, created.degraded.reason, created.applied.status],
+    ['True', 'ConfigRejected', 'False'],
+  );
+  assert.match(created.degraded.message, /does not contain this NodeSet yet/);
+
+  const stays = statusWith('ConfigUntried', [], false);
+  assert.deepEqual(
+    [stays.degraded.status, stays.applied.status, stays.applied.reason],
+    ['False', 'Unknown', 'ConfigUntried'],
+    'its lines are there; whether they are the newest is not known',
+  );
+  const well = statusWith('ConfigHeld', [], false);
+  assert.deepEqual([well.degraded.status, well.applied.status], ['False', 'True']);
 });

@@ -18,22 +18,22 @@ export function configLines(cache: Cache, nodeSet: NodeSet): ConfigLines {
   const map = cache.get(configMaps, { namespace, name: resourceName.config(controller.metadata.name) });
   const all = controller.status?.heldConfig?.items ?? [];
   const own = all.filter((item) => item.nodeSet === name);
+  const { conditions } = controller.status ?? {};
+  const applied = findCondition(conditions, conditionType.configApplied);
+  const refused =
+    applied?.status === 'False' ? refusals.find((reason) => reason === applied.reason) : undefined;
+  const refusal = refused === undefined ? {} : { refused };
   if (!namesIn(map?.metadata.annotations?.[nodeSetsAnnotation]).includes(name))
-    return { state: 'absent', held: [] };
+    return { state: 'absent', held: [], ...refusal };
   // Where the whole configuration waits, the lines of a NodeSet that goes wait with it.
   const leaves = nodeSet.metadata.deletionTimestamp !== undefined;
   const items = leaves ? [...own, ...all.filter(({ kind }) => kind === 'Configuration')] : own;
   const held = items.map(({ message = '' }) => message);
-  const { conditions } = controller.status ?? {};
-  const applied = findCondition(conditions, conditionType.configApplied);
-  const isRefused = applied?.status === 'False' && refusals.has(applied.reason);
   const isDegraded = findCondition(conditions, conditionType.degraded)?.status === 'True';
   // Lines that stay in the old file do no harm: the first text that is accepted drops them, and the guard looks at their jobs then.
-  const isStuck = isRefused
-    ? !own.some(({ cause }) => waits.has(cause ?? ''))
-    : isDegraded && own.length === 0;
+  const isStuck = refused ? !own.some(({ cause }) => waits.has(cause ?? '')) : isDegraded && own.length === 0;
   const why = applied?.status === 'False' ? { why: applied.reason } : {};
-  return { state: isStuck ? 'stuck' : 'present', held, ...why };
+  return { state: isStuck ? 'stuck' : 'present', held, ...why, ...refusal };
 }
 
 /**
@@ -52,7 +52,7 @@ export function whyAsleep(cache: Cache, nodeSet: NodeSet): string | undefined {
 }
 
 /** No new text is put in force before a person corrects the Controller. */
-const refusals = new Set(['ConfigRejected', 'ConfigUntried']);
+const refusals = ['ConfigRejected', 'ConfigUntried'] as const;
 
 /** A NodeSet that goes waits for these, whatever happens to the text. */
 const waits = new Set(['jobs', 'unknown', 'workers']);

@@ -3,6 +3,7 @@ import { safeToGiveUp, safeToStop } from '../autoscale/safe-to-stop.ts';
 import { isAwaited, isWakingUp } from '../autoscale/slot-states.ts';
 import type { SafeBecause, Safety, WhyGone, WorkerAction } from '../model/actions.ts';
 import { type Observed, slotKey, slurmNameOf, type Worker } from '../model/observed.ts';
+import { statePrefix } from './mirror-state.ts';
 import { safeToDelete } from './safe-to-delete.ts';
 
 export interface Departure {
@@ -59,8 +60,8 @@ export function departureOf(worker: Worker, why: WhyGone, context: DepartureCont
 function safetyOf(worker: Worker, why: WhyGone, { current, isStale, now }: DepartureContext): Safety {
   if (why === 'no-machine') return safeToGiveUp(worker, current);
   if (why === 'sleep' || why === 'slow-wake') return safeToStop(worker, why, current);
-  const awaited = leavesNoSuccessor(worker, why, current) ? awaitedBy(worker, current) : undefined;
-  if (awaited !== undefined) return awaited;
+  if (leavesNoSuccessor(worker, why, current) && keepsWaiting(worker, current))
+    return awaited(worker, current);
   return isStale ? { safe: true, because: 'stale-worker' } : safeToDelete(worker, current, now);
 }
 
@@ -70,26 +71,31 @@ const leavesNoSuccessor = (worker: Worker, why: WhyGone, current: Observed): boo
 const isLeftEmpty = new Set<WhyGone>(['scale-in', 'deletion', 'wrong-mode']);
 
 /** A job waits until this worker has registered: without it, it would wait until Slurm gives up, and be requeued or lost. */
-function awaitedBy(worker: Worker, current: Observed): Safety | undefined {
-  const { slurm, deleting, deletionPolicy, controllerExists } = current;
-  const isEnded = deleting && (deletionPolicy === 'Delete' || !controllerExists);
-  if (worker.everStarted || isEnded) return undefined;
-  if (slurm.kind === 'unknown') return worker.forWakeUp ? mayBeAwaited(worker, slurm.why) : undefined;
-  const node = slurm.nodes.get(worker.slurmName);
-  return node !== undefined && isWakingUp(worker, current) && isAwaited(node) ? awaited(worker) : undefined;
+function keepsWaiting(worker: Worker, current: Observed): boolean {
+  const isEnded = current.deleting && (current.deletionPolicy === 'Delete' || !current.controllerExists);
+  if (worker.everStarted || isEnded) return false;
+  if (current.slurm.kind === 'unknown') return worker.forWakeUp || wasAwaited(worker);
+  const node = current.slurm.nodes.get(worker.slurmName);
+  return isWakingUp(worker, current) && node !== undefined && isAwaited(node);
 }
 
-const mayBeAwaited = ({ slurmName }: Worker, why: string): Safety => ({
-  safe: false,
-  blind: true,
-  why: `a job may wait until ${slurmName} has started, and Slurm's view of it is unknown: ${why}`,
-});
+/** What Slurm last said of its node, as the pod shows it: an operator that started in the outage knows nothing else. */
+const wasAwaited = ({ slurmConditions }: Worker): boolean =>
+  ['Allocated', 'Mixed'].some((base) => slurmConditions.has(`${statePrefix}${base}`));
 
-const awaited = ({ slurmName }: Worker): Safety => ({
-  safe: false,
-  blind: false,
-  why: `a job in Slurm waits until ${slurmName} has started (see squeue --nodelist=${slurmName}); cancel the job if it is not needed`,
-});
+function awaited({ slurmName }: Worker, { slurm }: Observed): Safety {
+  if (slurm.kind === 'unknown')
+    return {
+      safe: false,
+      blind: true,
+      why: `a job may wait until ${slurmName} has started, and Slurm does not respond: ${slurm.why}`,
+    };
+  return {
+    safe: false,
+    blind: false,
+    why: `a job in Slurm waits until ${slurmName} has started (see squeue --nodelist=${slurmName}); cancel the job if it is not needed`,
+  };
+}
 
 /** These hold only if nothing has happened to the pod since it was observed: its node, its start. */
 const reliesOnThePod = new Set<SafeBecause>(['never-started', 'unknown-to-slurm', 'stale-worker']);

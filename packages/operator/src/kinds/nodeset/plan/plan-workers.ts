@@ -72,7 +72,7 @@ export function planWorkers(observed: Observed, now: number): WorkerPlan {
     records.actions.flatMap((action) => ('slurmName' in action ? action.slurmName : [])),
   );
   const creations = planCreations(current, slots.vacant, outdated, now);
-  const finished = isFinished(current, waitedFor, records);
+  const finished = slots.vacant.length === 0 && isFinished(current, waitedFor, records);
 
   const wakes = [
     removals.wakeAt,

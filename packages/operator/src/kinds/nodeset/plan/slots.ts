@@ -1,6 +1,7 @@
 /** Which slots a NodeSet should fill, given those that are taken. */
 import { type AutoscaledSlots, autoscaledSlots } from '../autoscale/autoscaled-slots.ts';
 import { enoughCapacity } from '../autoscale/capacity.ts';
+import { awaitedFrom } from '../autoscale/slot-states.ts';
 import { type Observed, type Slot, slotKey, type Worker } from '../model/observed.ts';
 import { removalOrder } from './removal-order.ts';
 
@@ -90,6 +91,13 @@ function ordinalSlots(
   // So do orphans, which are about to be workers.
   const joining = observed.orphans.filter(({ slot }) => slot.mode === 'StatefulSet').length;
   const missing = Math.max(0, desired - kept.length - leaving.length - joining);
+  // Of a set that was autoscaled until now: Slurm has given these nodes to jobs, and no pod was created yet.
+  const isEnded = observed.deleting && (observed.deletionPolicy === 'Delete' || !observed.controllerExists);
+  for (const ordinal of isEnded ? [] : awaitedFrom(0, observed))
+    if (!taken.has(ordinal)) {
+      taken.add(ordinal);
+      vacant.push({ mode: 'StatefulSet', ordinal });
+    }
   for (let ordinal = 0; vacant.length < missing; ordinal += 1)
     if (!taken.has(ordinal)) vacant.push({ mode: 'StatefulSet', ordinal });
   return { kept, surplus, vacant, desired };

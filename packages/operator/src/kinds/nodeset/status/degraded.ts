@@ -8,6 +8,7 @@ import type { Observed, SlurmNode, Worker } from '../model/observed.ts';
 import { standingRefusal } from '../plan/facts.ts';
 import type { WorkerPlan } from '../plan/plan-workers.ts';
 import { nodesOf } from './counts.ts';
+import { refusedLines } from './refused-lines.ts';
 import { names } from './words.ts';
 
 export function degraded(observed: Observed, plan: WorkerPlan, problem: Problem | undefined): Condition {
@@ -15,6 +16,8 @@ export function degraded(observed: Observed, plan: WorkerPlan, problem: Problem 
   const nodes = nodesOf(observed);
   if (problem !== undefined) return { type, status: 'True', ...problem };
   if (observed.workersEnded !== undefined) return { type, status: 'True', ...observed.workersEnded };
+  const lines = refusedLines(observed);
+  if (lines !== undefined) return { type, status: 'True', ...lines };
   const wakes = autoscaleDegraded(observed, plan.autoscale);
   if (wakes !== undefined) return { type, status: 'True', ...wakes };
   const odd = nodes.flatMap((node) => sizeMismatch(node, observed.size));

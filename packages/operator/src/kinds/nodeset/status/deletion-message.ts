@@ -3,6 +3,7 @@ import { isOutOfReach } from '../model/availability.ts';
 import { describeKept } from '../model/kept-records.ts';
 import type { Observed, Worker } from '../model/observed.ts';
 import type { WorkerPlan } from '../plan/plan-workers.ts';
+import { refusedLines } from './refused-lines.ts';
 
 export function deletionMessage(observed: Observed, plan: WorkerPlan, now: number): string {
   const { workers } = observed;
@@ -53,8 +54,12 @@ function recordsLeft(observed: Observed): string {
   return `It waits until Slurm has no jobs on the nodes ${names} and has removed them.`;
 }
 
-function linesLeft({ configLines: { state, why }, controllerName }: Observed): string {
+function linesLeft(observed: Observed): string {
+  const { configLines, controllerName } = observed;
+  const { state, why } = configLines;
   if (state !== 'present') return 'Nothing is left to wait for.';
+  const refused = refusedLines({ ...observed, configLines: { ...configLines, held: [] } });
+  if (refused !== undefined) return refused.message;
   const reason = why === undefined ? '' : `, reason ${why}`;
   return `It waits until slurm.conf no longer contains it: see the condition ConfigApplied of Controller ${controllerName}${reason}.`;
 }

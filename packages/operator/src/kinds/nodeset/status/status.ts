@@ -8,6 +8,7 @@ import { type Counts, countsOf } from './counts.ts';
 import { degraded } from './degraded.ts';
 import { progressing } from './progressing.ts';
 import { ready } from './ready.ts';
+import { refusalOf, refusedLines } from './refused-lines.ts';
 import { names } from './words.ts';
 
 export interface StatusDraft {
@@ -35,8 +36,12 @@ export function nodeSetStatus(
   };
 }
 
-function configApplied({ configLines: { state, held }, deleting, controllerExists }: Observed): Condition {
+function configApplied(observed: Observed): Condition {
+  const { configLines, deleting, controllerExists } = observed;
+  const { state, held, refused } = configLines;
   const type = conditionType.configApplied;
+  const refusal = refusedLines(observed);
+  if (refusal !== undefined) return { type, status: 'False', ...refusal };
   if (held.length > 0) return { type, status: 'False', reason: 'ConfigHeld', message: held.join(' ') };
   if (!controllerExists)
     return {
@@ -47,6 +52,13 @@ function configApplied({ configLines: { state, held }, deleting, controllerExist
     };
   if (state === 'external')
     return { type, status: 'True', reason: 'External', message: 'slurm.conf is written elsewhere.' };
+  if (refused !== undefined && !deleting)
+    return {
+      type,
+      status: 'Unknown',
+      reason: refused,
+      message: `slurm.conf contains lines of this NodeSet; whether they are the newest is unknown, because ${refusalOf(observed)}.`,
+    };
   const applied = deleting ? state === 'absent' : state !== 'absent';
   return applied
     ? {
