@@ -6,6 +6,7 @@ import type { ClusterOptions } from '../kinds/cluster/reconciler.ts';
 import { setupClusters } from '../kinds/cluster/setup.ts';
 import { setupControllers } from '../kinds/controller/setup.ts';
 import { setupLoginSets } from '../kinds/loginset/setup.ts';
+import { EndingNamespaces } from '../kinds/nodeset/ending-namespaces.ts';
 import { setupNodeSets } from '../kinds/nodeset/setup.ts';
 import { setupRestApis } from '../kinds/restapi/setup.ts';
 import { setupTokens } from '../kinds/token/setup.ts';
@@ -57,6 +58,7 @@ export function setupOperator(manager: Manager, options: OperatorOptions): Opera
     propagatedConditions: options.propagatedConditions,
     parallel: options.nodeSetParallel,
   });
+  if (manager.namespaces.length > 0) manager.add(new EndingNamespaces(manager, manager.namespaces));
   setupDisruptionBudgets(manager);
   exposeObjects(manager.cache, manager.metrics.registry);
   manager.add(

@@ -61,6 +61,15 @@ export const managerNamespaceRules: readonly PolicyRule[] = [
 /** Of the whole cluster: machines are read, never written. */
 export const managerClusterRules: readonly PolicyRule[] = [rule('', ['nodes'], ['list', 'watch'])];
 
+/**
+ * With `--namespaces`, of the whole cluster: a namespace that is deleted takes the role in it along, perhaps before its NodeSets, whose
+ * finalizers must still be removed. The chart limits the patch to the same namespaces by a ValidatingAdmissionPolicy.
+ */
+export const endingNamespaceRules = (watched: readonly string[]): readonly PolicyRule[] => [
+  { ...rule('', ['namespaces'], ['get']), resourceNames: watched },
+  rule(group, ['nodesets'], ['patch']),
+];
+
 /** In the namespace of the program: its lease. */
 export const leaseRules: readonly PolicyRule[] = [
   rule('coordination.k8s.io', ['leases'], ['get', 'create', 'update']),
