@@ -25,7 +25,7 @@ async function stage(t: { after(undo: () => Promise<unknown>): void }) {
     await world.client.create(nodeSets, {
       ...aNodeSet(),
       metadata: { name: 'w', namespace: name, finalizers },
-    } as never);
+    });
   }
   const config = await restrictedConfig(world.server, world.client, account, {
     cluster: endingNamespaceRules(watched),
