@@ -239,7 +239,7 @@ export const operatorCases: readonly ValueExample[] = [
     },
   },
   {
-    name: 'nobody may read metrics without programs that serve them',
+    name: 'no role for readers of metrics without programs that serve them',
     values: { operator: { enabled: false, metricsSecure: true }, webhook: { enabled: false } },
     means: { 'ClusterRole/slurm-operator-metrics-reader': undefined },
   },

@@ -79,7 +79,7 @@ test('the finalizers of the operator are removed when the namespace is being del
   assert.equal((await finalizers('team-a'))?.length, 3);
 });
 
-test('a Role that is taken away in a namespace that stays releases nothing', async (t) => {
+test('a Role that is removed from a namespace that stays releases nothing', async (t) => {
   const { world, finalizers, revoke, round } = await stage(t);
   await revoke('team-b');
   await world.client.delete(nodeSets, { namespace: 'team-b', name: 'w' });

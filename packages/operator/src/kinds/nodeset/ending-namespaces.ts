@@ -37,7 +37,7 @@ export class EndingNamespaces {
 
   async #release(namespace: string, signal: AbortSignal): Promise<void> {
     const { client, cache, log } = this.#manager;
-    // As they were seen last: the cache is not told of anything any more.
+    // Most recently observed: the watches of the cache may have ended.
     const held = cache
       .list(nodeSets, { namespace })
       .filter((nodeSet) => nodeSetFinalizers.some((name) => hasFinalizer(nodeSet, name)));
