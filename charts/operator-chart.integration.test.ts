@@ -119,6 +119,16 @@ test('rights: in some namespaces only, nothing cluster-wide but what has no name
     ['team-a', 'team-b'],
   );
   for (const role of roles) assert.ok(touches(role.rules, 'secrets'));
+  const wide = rules(some, 'ClusterRole', 'slinky-slurm-operator');
+  assert.deepEqual(
+    wide.map(({ resources, verbs, resourceNames }) => [resources, verbs, resourceNames]),
+    [
+      [['nodes'], ['list', 'watch'], undefined],
+      [['namespaces'], ['get'], ['team-a', 'team-b']],
+      [['nodesets'], ['patch'], undefined],
+    ],
+  );
+  none(all, 'ValidatingAdmissionPolicy');
   const args = one(some, 'Deployment', 'slurm-operator').spec.template.spec.containers[0].args;
   assert.ok(args.includes('--namespaces=team-a,team-b'));
   none(

@@ -116,6 +116,54 @@ test('two operators, each for namespaces of its own, are installed beside each o
   await helm('uninstall', 'two', ...place('team-b'));
 });
 
+test('limited to namespaces, the operator changes NodeSets there only, also when its Role in one is deleted with it', async () => {
+  const limited = {
+    crds: { enabled: false },
+    webhook: { enabled: false },
+    operator: { namespaces: 'team-a' },
+  };
+  await put('install', 'scoped', 'slurm-operator', 'slinky', limited);
+  const operator = await stage.clientOf('system:serviceaccount:slinky:slurm-operator');
+  const nodeSet = (namespace: string) =>
+    `/apis/slinky.slurm.net/v1beta1/namespaces/${namespace}/nodesets/slurm-worker-a`;
+  const release = async (namespace: string) => {
+    await operator.json('PATCH', nodeSet(namespace), {
+      type: 'application/merge-patch+json',
+      body: { metadata: { finalizers: null } },
+      timeout: 60_000,
+    });
+    const { metadata } = await stage.client.json<Any>('GET', nodeSet(namespace), { timeout: 60_000 });
+    return metadata.finalizers as unknown;
+  };
+  const held = {
+    type: 'application/merge-patch+json',
+    body: { metadata: { finalizers: ['nodeset.slinky.slurm.net/drain'] } },
+    timeout: 60_000,
+  };
+  for (const namespace of ['team-a', 'team-b']) {
+    await put('install', 'slurm', 'slurm', namespace, one);
+    await stage.client.json('PATCH', nodeSet(namespace), held);
+  }
+  for (const kind of ['rolebindings', 'roles'])
+    await stage.client.json(
+      'DELETE',
+      `/apis/rbac.authorization.k8s.io/v1/namespaces/team-a/${kind}/slurm-operator`,
+      { timeout: 60_000 },
+    );
+  assert.equal(await release('team-a'), undefined);
+  await assert.rejects(
+    release('team-b'),
+    /changes NodeSets in the namespaces of operator\.namespaces only: team-a/,
+  );
+  await assert.rejects(operator.json('GET', nodeSet('team-a'), { timeout: 60_000 }), /forbidden/);
+
+  const unhold = { ...held, body: { metadata: { finalizers: null } } };
+  await stage.client.json('PATCH', nodeSet('team-b'), unhold);
+  operator.close();
+  for (const namespace of ['team-a', 'team-b']) await helm('uninstall', 'slurm', ...place(namespace));
+  await helm('uninstall', 'scoped', ...place('slinky'));
+});
+
 test('two operators in one namespace share neither the lease nor the certificate of the webhook', async () => {
   const own = async (values: object) => {
     const manifests = await stage.operator(values);

@@ -5,6 +5,7 @@ import { after, before as beforeAll, test } from 'node:test';
 import { isDeepStrictEqual } from 'node:util';
 import { chart, type Manifest } from './src/index.ts';
 import { type Any, ChartStage } from './testing/chart-stage.ts';
+import { operatorCases, slurmCases } from './testing/upstream-cases.ts';
 import { stepsOf, withValue } from './testing/upstream-leaf.ts';
 import { operatorLeaves } from './testing/upstream-operator-leaves.ts';
 import { slurmLeaves } from './testing/upstream-slurm-leaves.ts';
@@ -42,14 +43,14 @@ function check(manifests: readonly Manifest[], { means }: ValueExample): void {
   }
 }
 
-for (const example of slurmExamples)
+for (const example of [...slurmExamples, ...slurmCases])
   test(`slurm: ${example.name}`, async () => {
     const manifests = await stage.slurm(example.values);
     check(manifests, example);
     await stage.accepts(manifests, 'slurm');
   });
 
-for (const example of operatorExamples)
+for (const example of [...operatorExamples, ...operatorCases])
   test(`slurm-operator: ${example.name}`, async () => {
     const manifests = await stage.operator(example.values);
     check(manifests, example);

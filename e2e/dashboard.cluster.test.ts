@@ -70,7 +70,8 @@ describe('the dashboard with real Slurm', {
   };
 
   before(async () => {
-    [stage, opened] = await Promise.all([DashboardCluster.start(`dash-${process.pid}`), openBrowser()]);
+    opened = await openBrowser();
+    stage = await DashboardCluster.start(`dash-${process.pid}`);
   });
   after(async () => {
     await opened?.[Symbol.asyncDispose]();

@@ -28,7 +28,9 @@ import {
 } from './shared-values.ts';
 
 /** The specifications of the custom resources. */
-export type Kinds = Readonly<Record<'Controller' | 'NodeSet' | 'Accounting' | 'LoginSet', Schema>>;
+export type Kinds = Readonly<
+  Record<'Controller' | 'NodeSet' | 'Accounting' | 'LoginSet' | 'QualityOfService', Schema>
+>;
 
 const keyRef = (what: string, kind: 'Secret' | 'ConfigMap') =>
   closed(`${kind} and key of ${what}.`, { name: nameOf(`Name of the ${kind}.`), key: nameOf('Key in it.') });
@@ -212,6 +214,15 @@ function accounting({ Accounting }: Kinds): Schema {
   });
 }
 
+/** Every field but those that the chart sets. */
+function qos({ QualityOfService }: Kinds): Schema {
+  const { accountingRef: _, name: __, ...fields } = QualityOfService.properties ?? {};
+  return closed('A quality of service.', {
+    enabled: flag('Whether the object exists.'),
+    ...take(QualityOfService, ...Object.keys(fields)),
+  });
+}
+
 export function slurmValues(kinds: Kinds): Schema {
   return closed('Values of the chart slurm.', {
     ...helmsOwn,
@@ -263,6 +274,7 @@ export function slurmValues(kinds: Kinds): Schema {
       }),
       { propertyNames: { pattern: '^[A-Za-z0-9_][-A-Za-z0-9_.]*$' } },
     ),
+    qos: mapOf('Qualities of service by name.', qos(kinds), { propertyNames: setName }),
     vendor: closed('Vendor-specific settings.', {
       nvidia: closed('NVIDIA.', {
         dcgm: closed('The DCGM exporter.', {

@@ -47,6 +47,12 @@ export class ChartStage implements AsyncDisposable {
     return new ChartStage({ helm, client, directory, server });
   }
 
+  /** Requests as this user, with what the API server lets it do. */
+  async clientOf(user: string): Promise<Client> {
+    const text = await this.#server.kubeconfigFor({ name: user, groups: ['system:authenticated'] });
+    return createClient(await kubeconfigConfig({ text }), { userAgent: 'test', rateLimit: false });
+  }
+
   slurm(values: object): Promise<Manifest[]> {
     return this.helm.template('slurm', chart('slurm'), values, ['--namespace', 'slurm']);
   }

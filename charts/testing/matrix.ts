@@ -63,6 +63,18 @@ export const slurmMatrix: Readonly<Record<string, object>> = {
       },
       ingress: { enabled: true, host: 'slurm.example.com', tlsSecretName: 'tls', className: 'nginx' },
     },
+    qos: {
+      high: {
+        priority: 1000,
+        flags: ['DenyOnLimit'],
+        preempts: ['low'],
+        preemptMode: 'Requeue',
+        limits: { perUser: { tres: { 'gres/gpu': 8 } }, perJob: { wall: '24h' } },
+        deletionPolicy: 'Delete',
+      },
+      low: null,
+      off: { enabled: false },
+    },
     loginsets: {
       one: {
         rootSshAuthorizedKeys: 'ssh-ed25519 AAAA a\n',

@@ -31,6 +31,7 @@ const view: ClusterView = {
   reader: client,
   objects: () => undefined,
   slurmIdentity: ({ user }) => ({ kind: 'user', name: user.username }),
+  configFiles: () => Promise.resolve(undefined),
   planRollout: () => undefined,
   pauseRollout: () => Promise.reject(new NoSlurmToken('not here', 403)),
   actAs: () => Promise.reject(new NoSlurmToken('not here', 403)),

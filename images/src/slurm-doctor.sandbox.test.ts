@@ -20,9 +20,7 @@ for (const version of slurmVersions) {
     const sandbox = await createSandbox({ name: `doctor-${version.replace('.', '-')}-${process.pid}` });
     sandboxes.push(sandbox);
     const boxes = new SlurmBoxes(sandbox, await sandbox.addNetwork('lan'), version);
-    const ctld = await boxes.controller(
-      'PartitionName=short Nodes=ALL MaxTime=10 State=UP\nLicenses=tool:1\n',
-    );
+    const ctld = await boxes.controller('PartitionName=short Nodes=ALL MaxTime=10 State=UP\n');
     await boxes.worker('worker-0', ctld);
     await boxes.worker('worker-1', ctld);
     const login = await boxes.run('login', 'login', {
@@ -56,67 +54,25 @@ for (const version of slurmVersions) {
       return last;
     };
 
-    const found = new Set<string>();
-    const finds = async (rule: string, word: string) => {
-      await login.waitFor(`${rule} in slurm-doctor ${word}`, async () => {
-        const { stdout, exitCode } = await doctor('alice', word);
-        return exitCode !== 2 && new RegExp(`^[✖!·] ${rule} `, 'm').test(stdout);
-      });
-      found.add(rule);
-    };
-    const admin = (...words: string[]) => ctld.exec(['scontrol', ...words], { user: 'slurm' });
-
     assert.match((await doctor('alice')).stdout, /^No job of alice waits\.\n$/);
 
-    const bad = await submit('alice', '--time=1', '--wrap', 'exit 3');
-    await finds('F23', bad);
-    await finds('F12', await submit('alice', `--dependency=afterok:${bad}`, '--wrap', 'true'));
-
-    const holder = await submit(
-      'bob',
-      '-w',
-      'worker-0',
-      '--exclusive',
-      '-L',
-      'tool',
-      '--time=10',
-      '--wrap',
-      'sleep 600',
-    );
+    await submit('bob', '-w', 'worker-0', '--exclusive', '--time=10', '--wrap', 'sleep 600');
     await isRunning(ctld, 'worker-0');
     const wide = await submit('alice', '-N', '2', '--exclusive', '--time=5', '--wrap', 'true');
     const shown = await explains([wide], /F2 +Resources: it asks for 2 nodes/, 0);
     assert.match(shown, /1 more node is free by \d\d:\d\d \(job \d+ reaches its limit\)/);
-    await finds(
-      'F1',
-      await submit('alice', '-N', '2', '--exclusive', '--nice=100', '--time=5', '--wrap', 'true'),
-    );
-    await finds('F11', await submit('alice', `--dependency=afterok:${holder}`, '--wrap', 'true'));
-    await finds('F13', await submit('alice', '--hold', '--wrap', 'true'));
-    await finds('F16', await submit('alice', '--begin=now+2hours', '--wrap', 'true'));
-    await finds('F18', await submit('alice', '-p', 'short', '-L', 'tool', '--time=5', '--wrap', 'true'));
-    const later = ['starttime=now+120minutes', 'duration=60', 'users=alice', 'nodes=worker-1'];
-    await admin('create', 'reservation', 'reservationname=later', ...later);
-    await finds('F6', await submit('alice', '--reservation=later', '--time=5', '--wrap', 'true'));
     const long = await submit('alice', '-p', 'short', '--time=60', '--wrap', 'true');
     await explains([`job/${long}`], /F7 +.*allows 00:10:00[\s\S]*Do +scontrol update jobid=\d+/, 1);
-    const all = await explains(
-      [],
-      /job \d+ [\s\S]*F2 [\s\S]*of your jobs wait: slurm-doctor JOB explains one/,
-      1,
-    );
+    const all = await explains([], /job \d+ [\s\S]*F2 [\s\S]*job \d+ [\s\S]*F7 /, 1);
     assert.doesNotMatch(all, /kubectl/);
 
-    await admin('update', 'nodename=worker-1', 'state=drain', 'reason=new disk');
+    await ctld.exec(['scontrol', 'update', 'nodename=worker-1', 'state=drain', 'reason=new disk'], {
+      user: 'slurm',
+    });
     await explains(['node/worker-1'], /E2 +worker-1 is drained by slurm, .*"new disk"/, 1);
 
     const both = await explains([wide], /E2 [\s\S]*F2 [\s\S]*worker-1 \("new disk"\)/, 1);
     assert.doesNotMatch(both, /Not checked/);
-    await finds('F5', await submit('alice', '-p', 'short', '-w', 'worker-1', '--time=5', '--wrap', 'true'));
-    await admin('update', 'partitionname=short', 'state=down');
-    await finds('F8', await submit('alice', '-p', 'short', '--time=5', '--wrap', 'true'));
-    console.log(`found on ${version}: E2 F2 F7 ${[...found].join(' ')}`);
-
     const unknown = await doctor('alice', '99999');
     assert.equal(unknown.exitCode, 2);
     assert.match(unknown.stderr, /^slurm-doctor: Slurm does not know job 99999: .*\n$/);

@@ -2,6 +2,9 @@
 {{- define "operator.image" -}}
 {{- $image := (get .root.Values .component).image -}}
 {{- $repository := ternary $image (get (ternary dict $image (kindIs "string" $image)) "repository") (kindIs "string" $image) -}}
+{{- if not $repository -}}
+{{- fail (printf "%s.image names no repository: write it as repository/name:tag, or set repository and tag" .component) -}}
+{{- end -}}
 {{- $first := splitList "/" $repository | first -}}
 {{- $hasHost := and (contains "/" $repository) (or (contains "." $first) (contains ":" $first) (eq $first "localhost")) -}}
 {{- if and .root.Values.registry (not $hasHost) -}}

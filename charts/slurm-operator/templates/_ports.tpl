@@ -52,7 +52,7 @@ spec:
   {{- if not (kindIs "invalid" $v.pdb.maxUnavailable) }}
   maxUnavailable: {{ $v.pdb.maxUnavailable }}
   {{- else }}
-  minAvailable: {{ $v.pdb.minAvailable }}
+  minAvailable: {{ ternary 1 $v.pdb.minAvailable (kindIs "invalid" $v.pdb.minAvailable) }}
   {{- end }}
   # A replica that is not ready may always be evicted.
   unhealthyPodEvictionPolicy: AlwaysAllow

@@ -5,8 +5,9 @@ whatever needs no cluster-wide right becomes a Role in each of them. Arguments: 
 {{- define "operator.rules" -}}
 {{- $rules := list -}}
 {{- range .files -}}
-{{- range $.root.Files.Get (printf "rules/%s.yaml" .) | fromYamlArray -}}
-{{- if and .resourceNames (not (has "slurm-operator-token-exchange" .resourceNames)) -}}{{- $_ := set . "resourceNames" (list (ternary $.secret $.configuration (has "secrets" .resources))) -}}{{- end -}}
+{{- range $.root.Files.Get (printf "rules/%s.yaml" .) | required (printf "the chart lacks rules/%s.yaml" .) | fromYamlArray -}}
+{{- if has "namespaces" .resources -}}{{- $_ := set . "resourceNames" (include "operator.namespaces" $ | fromJsonArray) -}}
+{{- else if and .resourceNames (not (has "slurm-operator-token-exchange" .resourceNames)) -}}{{- $_ := set . "resourceNames" (list (ternary $.secret $.configuration (has "secrets" .resources))) -}}{{- end -}}
 {{- $rules = append $rules . -}}
 {{- end -}}
 {{- end -}}
@@ -38,6 +39,8 @@ whatever needs no cluster-wide right becomes a Role in each of them. Arguments: 
 {{- if or $namespaces (eq .component "webhook") -}}{{- $_ := set $files "own" (append $files.own "replicas") -}}{{- end -}}
 {{- if not $namespaces -}}
 {{- $_ := set $files "cluster" (concat $files.cluster $files.namespaced) -}}
+{{- else if eq .component "operator" -}}
+{{- $_ := set $files "cluster" (append $files.cluster "ending-namespaces") -}}
 {{- end -}}
 {{- toJson $files -}}
 {{- end -}}
@@ -47,7 +50,7 @@ whatever needs no cluster-wide right becomes a Role in each of them. Arguments: 
 {{- $kind := ternary "Role" "ClusterRole" (not (not .namespace)) -}}
 {{- $secret := include "operator.certificateSecret" .root -}}
 {{- $configuration := include "operator.componentName" . -}}
-{{- $rules := include "operator.rules" (dict "root" .root "files" .files "secret" $secret "configuration" $configuration) | fromJsonArray -}}
+{{- $rules := include "operator.rules" (dict "root" .root "component" .component "files" .files "secret" $secret "configuration" $configuration) | fromJsonArray -}}
 ---
 apiVersion: rbac.authorization.k8s.io/v1
 kind: {{ $kind }}
@@ -80,6 +83,48 @@ subjects:
     namespace: {{ include "operator.namespace" .root }}
 {{- end -}}
 
+{{/*
+The right to remove finalizers from NodeSets outlives the roles in the namespaces, so it is of the whole cluster: this policy limits it
+to the same namespaces. Arguments: root, component.
+*/}}
+{{- define "operator.onlyItsNamespaces" -}}
+{{- $namespace := include "operator.namespace" .root -}}
+{{- $name := printf "%s-%s-namespaces.slinky.slurm.net" $namespace (include "operator.componentName" .) -}}
+{{- $watched := include "operator.namespaces" . | fromJsonArray -}}
+---
+apiVersion: admissionregistration.k8s.io/v1
+kind: ValidatingAdmissionPolicy
+metadata:
+  name: {{ $name }}
+  labels:
+    {{- include "operator.labels" . | nindent 4 }}
+spec:
+  failurePolicy: Fail
+  matchConstraints:
+    resourceRules:
+      - apiGroups: [slinky.slurm.net]
+        apiVersions: ["*"]
+        operations: [UPDATE]
+        resources: [nodesets]
+  matchConditions:
+    - name: the-operator
+      expression: request.userInfo.username == "system:serviceaccount:{{ $namespace }}:{{ include "operator.serviceAccount" . }}"
+  validations:
+    - expression: request.namespace in {{ toJson $watched }}
+      message: "this operator changes NodeSets in the namespaces of operator.namespaces only: {{ join ", " $watched }}"
+      reason: Forbidden
+---
+apiVersion: admissionregistration.k8s.io/v1
+kind: ValidatingAdmissionPolicyBinding
+metadata:
+  name: {{ $name }}
+  labels:
+    {{- include "operator.labels" . | nindent 4 }}
+spec:
+  policyName: {{ $name }}
+  validationActions: [Deny]
+{{- end -}}
+
 {{- define "operator.rbac" -}}
 {{- $me := . -}}
 {{- $name := include "operator.componentName" . -}}
@@ -98,6 +143,9 @@ metadata:
 {{- end }}
 {{- if $files.own }}
 {{ include "operator.grant" (merge (dict "name" (printf "%s-own" $name) "namespace" $namespace "files" $files.own) $me) }}
+{{- end }}
+{{- if has "ending-namespaces" $files.cluster }}
+{{ include "operator.onlyItsNamespaces" . }}
 {{- end }}
 {{- range include "operator.namespaces" . | fromJsonArray }}
 {{ include "operator.grant" (merge (dict "name" $name "namespace" . "files" $files.namespaced) $me) }}

@@ -353,6 +353,7 @@
       }
     }
   },
+  "qos": {},
   "vendor": {
     "nvidia": {
       "dcgm": {

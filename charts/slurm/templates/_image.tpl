@@ -4,7 +4,9 @@ Arguments: root, image, path (for messages). Empty when there is no image.
 */}}
 {{- define "slurm.image" -}}
 {{- $image := .image -}}
-{{- if kindIs "string" $image -}}
+{{- if and (or (kindIs "string" $image) $image) (not (ternary $image (dig "repository" "" (ternary dict $image (kindIs "string" $image))) (kindIs "string" $image))) -}}
+{{- fail (printf "%s names no repository: write it as repository/name:tag, or set repository and tag" .path) -}}
+{{- else if kindIs "string" $image -}}
 {{- include "slurm.registry" (dict "root" .root "repository" $image) -}}
 {{- else if and $image $image.repository -}}
 {{- $repository := include "slurm.registry" (dict "root" .root "repository" $image.repository) -}}
@@ -58,7 +60,7 @@ Arguments: root, container, path. Empty if nothing is set.
 {{- range $key, $value := omit $given "image" -}}
 {{- if include "slurm.saysSomething" $value -}}{{- $_ := set $container $key $value -}}{{- end -}}
 {{- end -}}
-{{- $image := include "slurm.image" (dict "root" .root "image" (get $given "image" | default dict) "path" (printf "%s.image" .path)) -}}
+{{- $image := include "slurm.image" (dict "root" .root "image" (ternary dict (get $given "image") (kindIs "invalid" (get $given "image"))) "path" (printf "%s.image" .path)) -}}
 {{- if $image -}}
 {{- $_ := set $container "image" $image -}}
 {{- if not (hasKey $container "imagePullPolicy") -}}{{- $_ := set $container "imagePullPolicy" .root.Values.imagePullPolicy -}}{{- end -}}

@@ -57,13 +57,16 @@ const keyFiles = [
   { secret: { name: 'slurm-auth-jwt', items: [{ key: 'jwt.key', path: 'jwt.key' }] } },
 ];
 
+/** Slurm 24.11 serves no HTTP: users who run it with the operator of upstream have TCP probes in their pod templates. */
+export const probesOf = (version: SlurmVersion, port: string) => (path: string) => ({
+  ...(version === '24.11' ? { tcpSocket: { port } } : { httpGet: { path, port } }),
+  failureThreshold: 6,
+  periodSeconds: 10,
+});
+
 function slurmctldTemplate(user: UserClass, version: SlurmVersion, labels: object): PodTemplate {
   const image = imageTag('slurmctld', version);
-  const probe = (path: string) => ({
-    httpGet: { path, port: 'slurmctld' },
-    failureThreshold: 6,
-    periodSeconds: 10,
-  });
+  const probe = probesOf(version, 'slurmctld');
   const claim = { name: 'statesave', persistentVolumeClaim: { claimName: 'state' } };
   return {
     metadata: {
@@ -86,9 +89,7 @@ function slurmctldTemplate(user: UserClass, version: SlurmVersion, labels: objec
           ports: [{ name: 'slurmctld', containerPort: 6817, protocol: 'TCP' }],
           startupProbe: probe('/livez'),
           livenessProbe: probe('/livez'),
-          readinessProbe: {
-            httpGet: { path: user.slurmctld === 'two' ? '/livez' : '/readyz', port: 'slurmctld' },
-          },
+          readinessProbe: probe(user.slurmctld === 'two' ? '/livez' : '/readyz'),
           volumeMounts: [
             { name: 'slurm-etc', mountPath: '/etc/slurm', readOnly: true },
             { name: 'run', mountPath: '/run' },

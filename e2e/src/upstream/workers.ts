@@ -1,7 +1,7 @@
 /** Workers as upstream's operator creates them, and the revision that it recorded of their NodeSet. */
 import { imageTag, type SlurmVersion } from '@slurm-operator/images';
 import { slurmdContainer } from './custom-resources.ts';
-import { logfileContainer } from './daemons.ts';
+import { logfileContainer, probesOf } from './daemons.ts';
 import {
   chartLabels,
   elsewhereOf,
@@ -21,11 +21,7 @@ export function worker(user: UserClass, version: SlurmVersion, index: number): M
   const hostname = `${workerStem}-${index}`;
   const server =
     user.slurmctld === 'elsewhere' ? `slurmctld.${elsewhereOf(user)}` : `slurm-controller.${user.name}`;
-  const probe = (path: string) => ({
-    httpGet: { path, port: 'slurmd' },
-    failureThreshold: 6,
-    periodSeconds: 10,
-  });
+  const probe = probesOf(version, 'slurmd');
   return {
     apiVersion: 'v1',
     kind: 'Pod',
@@ -83,7 +79,7 @@ export function worker(user: UserClass, version: SlurmVersion, index: number): M
           ports: [{ name: 'slurmd', containerPort: 6818, protocol: 'TCP' }],
           startupProbe: probe('/livez'),
           livenessProbe: probe('/livez'),
-          readinessProbe: { httpGet: { path: '/readyz', port: 'slurmd' } },
+          readinessProbe: probe('/readyz'),
           securityContext: {
             privileged: true,
             capabilities: { add: ['BPF', 'NET_ADMIN', 'SYS_ADMIN', 'SYS_NICE'] },

@@ -91,7 +91,7 @@ export function conditionsPage(): string {
   return `${note}
 # Conditions and their reasons
 
-Every object of the group has these conditions, so that \`kubectl wait --for=condition=Ready\` works for all seven kinds:
+Every object of the group has these conditions, so that \`kubectl wait --for=condition=Ready\` works for every kind:
 
 | Condition | True means |
 |---|---|

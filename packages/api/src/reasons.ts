@@ -3,6 +3,8 @@
  * docs/troubleshooting.md and docs/reference/conditions.md from it.
  */
 
+import { rowReasons } from './row-reasons.ts';
+
 /** Sections of the troubleshooting page, in its order. */
 export const reasonGroups = {
   healthy: 'Healthy',
@@ -21,6 +23,7 @@ export interface ReasonText {
 }
 
 const reasonTexts = {
+  ...rowReasons,
   Ready: { group: 'healthy', meaning: 'The object matches its specification and responds.', advice: '' },
   AsExpected: { group: 'healthy', meaning: 'No problem is known (`Degraded` is False).', advice: '' },
   Idle: { group: 'healthy', meaning: 'Nothing is in progress (`Progressing` is False).', advice: '' },

@@ -76,6 +76,8 @@ export const finalizer = {
   reservation: 'nodeset.slinky.slurm.net/reservation',
   /** Drains the workers before their NodeSet goes (`deletionPolicy: Drain`). Ours; upstream has none. */
   drain: 'nodeset.slinky.slurm.net/drain',
+  /** Removes a row from Slurm before the object that declares it goes (`deletionPolicy: Delete`). Ours. */
+  declared: 'slinky.slurm.net/declared',
 } as const;
 
 /** What a NodeSet that may go is released from, in this order. After a move no other program removes upstream's. */

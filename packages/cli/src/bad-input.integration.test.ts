@@ -234,6 +234,18 @@ test('a worker, node or NodeSet that does not exist', async () => {
   await refuses('NodeSet', /There is no NodeSet x here: gpu\./, run(['doctor', 'nodeset/x', ...here]));
 });
 
+test('doctor takes a name or number without its kind', async () => {
+  const found = async (word: string) => {
+    const { out, err } = await run(['doctor', word, '-o', 'json', ...here]);
+    assert.ok(out.startsWith('{'), `${word}: ${err}`);
+    return (JSON.parse(out) as { readonly target: unknown }).target;
+  };
+  assert.deepEqual(await found('gpu-0'), { kind: 'node', name: 'gpu-0' });
+  assert.deepEqual(await found('gpu'), { kind: 'nodeset', name: 'gpu' });
+  await refuses('a number', /Slurm does not know job 99999/, run(['doctor', '99999', ...here]));
+  await refuses('a name', /There is no node gpu-9 here/, run(['doctor', 'gpu-9', ...here]));
+});
+
 test('a job that is long gone, in every command that takes one', async () => {
   for (const words of [
     ['job', '99999'],

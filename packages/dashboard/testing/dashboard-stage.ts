@@ -76,6 +76,10 @@ export async function startDashboard(options: StageOptions = {}) {
       user.username === 'robot'
         ? { kind: 'none', why: 'it is not the name of a Linux account' }
         : { kind: 'user', name: user.username },
+    configFiles: () =>
+      Promise.resolve({
+        'slurm.conf': 'ClusterName=slurm_slurm\nSchedulerType=sched/backfill\nMaxJobCount=100000\n',
+      }),
     planRollout: options.planRollout ?? (() => undefined),
     pauseRollout: async ({ user }, nodeSet, paused) => {
       patched.push(`${user.username} ${paused ? 'pauses' : 'resumes'} ${nodeSet}`);

@@ -9,6 +9,7 @@ import {
   dashboardClusterRules,
   dashboardExchangeRules,
   dashboardNamespaceRules,
+  endingNamespaceRules,
   exchangeClientRules,
   exchangeNamespaceRules,
   leaseRules,
@@ -40,6 +41,10 @@ const rulesFiles: Readonly<
     rules: managerNamespaceRules,
   },
   'manager-cluster': { about: 'manager, of the whole cluster', rules: managerClusterRules },
+  'ending-namespaces': {
+    about: 'manager with --namespaces, of the whole cluster',
+    rules: endingNamespaceRules(['team-a']),
+  },
   lease: { about: 'both programs, in their own namespace, with --leader-elect', rules: leaseRules },
   replicas: {
     about: 'both programs, in their own namespace, where they may not list pods already',

@@ -19,7 +19,7 @@ export const autoscaleEvent: fc.Arbitrary<Event> = fc.oneof(
   { weight: 5, arbitrary: one('list') },
   { weight: 3, arbitrary: one('time') },
   { weight: 3, arbitrary: one('gang') },
-  { weight: 3, arbitrary: one('new-revision', 'partition') },
+  { weight: 1, arbitrary: one('new-revision', 'partition') },
   { weight: 1, arbitrary: one('off-in-outage') },
   {
     weight: 8,

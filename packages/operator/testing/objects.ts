@@ -13,6 +13,8 @@ import {
   loginSetKind,
   type NodeSet,
   nodeSetKind,
+  type QualityOfService,
+  qualityOfServiceKind,
   type RestApi,
   restApiKind,
   type StoredObject,
@@ -95,6 +97,9 @@ export const aToken = (spec: object = {}, identity: Identity = {}): Token =>
     { jwtKeyRef: keys.jwtKeyRef, username: 'alice', ...spec },
     { name: 'alice', ...identity },
   );
+
+export const aQualityOfService = (spec: object = {}, identity: Identity = {}): QualityOfService =>
+  stored(qualityOfServiceKind, { accountingRef: { name: 'slurm' }, ...spec }, { name: 'high', ...identity });
 
 export const operatorDefaults: OperatorDefaults = {
   keyStepPeriod: 60_000,

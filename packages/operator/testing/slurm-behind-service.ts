@@ -1,8 +1,7 @@
-/** Leads what goes to a Service's address to a simulated slurmrestd, as kube-proxy would: the operator cannot tell the difference. */
+/** Leads what goes to a Service's address to a slurmrestd on this machine, as kube-proxy would: the operator cannot tell the difference. */
 import { once } from 'node:events';
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import type { Live, Service } from '@slurm-operator/kube';
-import type { Simulator } from '@slurm-operator/slurm/testing';
 
 /** Services of an API server with this network have addresses that lead to this machine. One network per process: test files run side by side. */
 export const loopbackServices = `127.${64 + ((process.pid >> 4) % 64)}.${(process.pid % 16) * 16}.0/20`;
@@ -16,8 +15,11 @@ export class SlurmBehindService implements AsyncDisposable {
   }
 
   /** Listens at the Service's address and port. */
-  static async open(service: Pick<Live<Service>, 'spec'>, simulator: Simulator): Promise<SlurmBehindService> {
-    const target = new URL(simulator.server);
+  static async open(
+    service: Pick<Live<Service>, 'spec'>,
+    slurm: { readonly server: string },
+  ): Promise<SlurmBehindService> {
+    const target = new URL(slurm.server);
     const server = createServer((near) => {
       const far = connect(Number(target.port), target.hostname);
       for (const socket of [near, far]) behind.#keep(socket);

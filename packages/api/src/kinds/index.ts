@@ -1,10 +1,11 @@
-/** The seven kinds, in the order in which a reader meets them. */
+/** The kinds, in the order in which a reader meets them. */
 import type { KindDefinition } from '../schema/kind.ts';
 import { accountingKind } from './accounting.ts';
 import { clusterKind } from './cluster.ts';
 import { controllerKind } from './controller.ts';
 import { loginSetKind } from './loginset.ts';
 import { nodeSetKind } from './nodeset.ts';
+import { qualityOfServiceKind } from './quality-of-service.ts';
 import { restApiKind } from './restapi.ts';
 import { tokenKind } from './token.ts';
 
@@ -16,6 +17,7 @@ export const kinds: readonly KindDefinition[] = [
   accountingKind,
   restApiKind,
   tokenKind,
+  qualityOfServiceKind,
 ];
 
 export { type Accounting, accountingKind } from './accounting.ts';
@@ -23,5 +25,6 @@ export { type Cluster, clusterKind } from './cluster.ts';
 export { type Controller, controllerKind } from './controller.ts';
 export { type LoginSet, loginSetKind } from './loginset.ts';
 export { type NodeSet, nodeSetKind } from './nodeset.ts';
+export { type QualityOfService, qualityOfServiceKind } from './quality-of-service.ts';
 export { type RestApi, restApiKind } from './restapi.ts';
 export { type Token, tokenKind } from './token.ts';

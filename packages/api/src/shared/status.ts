@@ -32,7 +32,7 @@ const condition = object(
   { description: 'One condition of the object.' },
 );
 
-/** `observedGeneration` and `conditions`: part of the status of all seven kinds. */
+/** `observedGeneration` and `conditions`: part of the status of every kind. */
 export const commonStatus = {
   observedGeneration: optional(
     integer({

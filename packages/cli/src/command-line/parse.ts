@@ -105,7 +105,7 @@ function findFlag(
     flags.map((flag) => `--${flag.name}`),
   );
   throw new CliError(
-    `unknown flag ${name}${close === undefined ? '' : `; did you mean ${close}?`} See kubectl slurm ${command === undefined ? '' : `${command.name} `}--help.`,
+    `unknown flag ${name}${close === undefined ? '.' : `; did you mean ${close}?`} See kubectl slurm ${command === undefined ? '' : `${command.name} `}--help.`,
   );
 }
 

@@ -132,6 +132,7 @@ export const access: readonly Command[] = [
     needs: [
       ...reachSlurm,
       { group: 'slinky.slurm.net', resource: 'nodesets', verbs: ['list'] },
+      { group: '', resource: 'configmaps', verbs: ['get'] },
       { group: 'events.k8s.io', resource: 'events', verbs: ['list'] },
     ],
     run: dashboard,

@@ -15,16 +15,27 @@ const kinds = ['job', 'worker', 'node', 'nodeset'] as const;
 
 function targetOf(word: string | undefined): Target {
   if (word === undefined) return { kind: 'cluster', name: '' };
+  if (/^\d+(_\d+)?$/.test(word)) return { kind: 'job', name: word };
+  if (/^[\w.-]+$/.test(word)) return { kind: 'node', name: word };
   const [kind = '', name = ''] = word.split('/');
   const found = kinds.find((each) => each === kind);
   if (found === undefined || name === '')
     throw new CliError(
-      `"${word}" is none of job/ID, worker/NAME, node/NAME or nodeset/NAME; leave it out to check the whole cluster.`,
+      `"${word}" is none of job/ID, worker/NAME, node/NAME or nodeset/NAME, nor the ID or NAME alone; leave it out to check the whole cluster.`,
     );
   if (found === 'job' && !/^\d+(_\d+)?$/.test(name))
     throw new CliError(`"${name}" is not the number of a job.`);
   return { kind: found, name };
 }
+
+/** A name without its kind may be that of a NodeSet. */
+const orNodeSet = (target: Target, word: string | undefined, { nodeSets }: EvidenceSet): Target =>
+  word === target.name &&
+  target.kind === 'node' &&
+  nodeSets?.kind === 'known' &&
+  nodeSets.value.some(({ metadata }) => metadata.name === word)
+    ? { ...target, kind: 'nodeset' }
+    : target;
 
 /** A task of an array has a number of its own, which evidence and findings name. */
 async function withOwnNumber(session: Session, target: Target): Promise<Target> {
@@ -35,17 +46,19 @@ async function withOwnNumber(session: Session, target: Target): Promise<Target> 
 }
 
 async function run(session: Session, line: CommandLine): Promise<number> {
-  const target = await withOwnNumber(session, targetOf(line.args[0]));
+  const [word] = line.args;
+  const asked = await withOwnNumber(session, targetOf(word));
   const cluster = await session.cluster();
   const { io } = session;
   const began = performance.now();
   session.progress(`Looking at ${cluster.metadata.namespace}/${cluster.metadata.name} …`);
-  const job = target.kind === 'job' ? Number(target.name) : undefined;
+  const job = asked.kind === 'job' ? Number(asked.name) : undefined;
   const evidence = await gatherEvidence(session, {
-    installation: target.kind === 'cluster',
-    logs: target.kind !== 'job',
+    installation: asked.kind === 'cluster',
+    logs: asked.kind !== 'job',
     ...(job === undefined ? {} : { job }),
   });
+  const target = orNodeSet(asked, word, evidence);
   const context: Context = {
     now: await session.serverNow(),
     namespace: cluster.metadata.namespace,

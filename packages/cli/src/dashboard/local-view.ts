@@ -1,5 +1,6 @@
 /** The cluster of the command as the page shows it: read and changed with the Slurm token of the person who runs the command. */
 import { randomBytes } from 'node:crypto';
+import { resourceName } from '@slurm-operator/api';
 import {
   Access,
   assembleDashboard,
@@ -10,7 +11,7 @@ import {
   Sessions,
   StaticFiles,
 } from '@slurm-operator/dashboard';
-import { ForbiddenError } from '@slurm-operator/kube';
+import { configMaps, ForbiddenError } from '@slurm-operator/kube';
 import { systemClock } from '@slurm-operator/slurm';
 import { CliError } from '../errors.ts';
 import { nodeSets } from '../session/resources.ts';
@@ -56,6 +57,16 @@ export async function openDashboard(session: Session, port: number): Promise<Loc
     actAs: async (_session, scope) => {
       const open = scope === 'nodes' ? await ofNodes.openSlurm() : await session.openSlurm();
       return { client: open.client, user: open.user ?? user, [Symbol.dispose]: () => {} };
+    },
+    configFiles: async (signal) => {
+      const name = resourceName.config((await session.cluster()).spec.controllerRef?.name ?? ref.name);
+      const found = await (await session.client())
+        .find(configMaps, { ...ref, name }, { signal })
+        .catch((error: unknown) => {
+          if (error instanceof ForbiddenError) return undefined;
+          throw error;
+        });
+      return found?.data;
     },
     // kubectl slurm plan says more than a page that reads this little of Kubernetes.
     planRollout: () => undefined,

@@ -144,7 +144,7 @@ test('one sentence and exit code 2 where it cannot look', () => {
       answers({ ok: true, out: JSON.stringify({ meta, errors: [{ description: 'too late' }] }) }),
       /too late\n$/,
     ],
-    ['a wrong word', ['gpu'], {}, /"gpu" is neither the number of a job nor node\/NAME/],
+    ['a wrong word', ['a b'], {}, /"a b" is neither the number of a job nor the name of a node/],
     ['two words', ['1', '2'], {}, /give one job or node/],
     ['no such node', ['node/x'], {}, /Slurm has no node x; sinfo lists/],
   ] as const) {

@@ -30,7 +30,7 @@ export const help = `slurm-doctor: why does my job not run?
 Usage:
   slurm-doctor              explain every job of yours that waits
   slurm-doctor JOB          explain one job, such as 4711 or 4711_3
-  slurm-doctor node/NAME    explain why a node takes no jobs
+  slurm-doctor NODE         explain why a node takes no jobs, such as gpu-3
 
 It asks squeue, scontrol, sdiag, sacctmgr and sacct, and sees what you may see.
 Exit code 0: nothing is wrong; 1: something keeps a job or node from running; 2: it could not look.
@@ -49,9 +49,9 @@ export function slurmDoctor(words: readonly string[], node: LoginNode): Answer {
   if (word === undefined) return ownJobs(node);
   const job = /^(?:job\/)?(\d+(?:_\d+)?)$/.exec(word)?.[1];
   if (job !== undefined) return oneJob(job, node);
-  const name = /^node\/([\w.-]+)$/.exec(word)?.[1];
+  const name = /^(?:node\/)?([\w.-]+)$/.exec(word)?.[1];
   if (name !== undefined) return oneNode(name, node);
-  return refuse(`"${word}" is neither the number of a job nor node/NAME; see slurm-doctor --help`);
+  return refuse(`"${word}" is neither the number of a job nor the name of a node; see slurm-doctor --help`);
 }
 
 function ownJobs(node: LoginNode): Answer {

@@ -9,6 +9,7 @@ import type { ClusterView, ClusterViews } from './cluster-view.ts';
 const base = '/api/clusters/:namespace/:cluster';
 const mostFindings = 50;
 const mostEvents = 200;
+const keepConfigurationMs = 10_000;
 
 export interface ClusterRoutesOptions {
   readonly views: ClusterViews;
@@ -146,12 +147,40 @@ function timeline({ views }: ClusterRoutesOptions, { cluster }: Asked): Answer {
   return ok({ entries: [...conditions, ...events].toSorted((a, b) => b.at - a.at).slice(0, mostEvents) });
 }
 
-function configuration({ views }: ClusterRoutesOptions, { cluster }: Asked): Answer {
-  const objects = views.find(cluster)?.objects();
-  if (objects?.controller === undefined) return bad(404, 'The Controller of this cluster cannot be read.');
+async function configuration({ views }: ClusterRoutesOptions, { cluster }: Asked): Promise<Answer> {
+  const view = views.find(cluster);
+  const objects = view?.objects();
+  if (view === undefined || objects?.controller === undefined)
+    return bad(404, 'The Controller of this cluster cannot be read.');
   const { spec, status } = objects.controller;
   const conditions = (status?.conditions ?? []).filter(
     ({ type }) => type.startsWith('Config') || type === 'Ready',
   );
-  return ok({ extraConf: spec.extraConf ?? '', conditions });
+  const files = await view.feed.shared.read('configuration', keepConfigurationMs, (signal) =>
+    view.configFiles(signal),
+  );
+  const extraConf = spec.extraConf ?? '';
+  return ok({
+    conditions,
+    extraConf,
+    held: status?.heldConfig ?? null,
+    files: Object.entries(files ?? {}).map(([name, text]) => ({
+      name,
+      lines: linesOf(text, name === 'slurm.conf' ? extraConf : ''),
+    })),
+  });
+}
+
+/** Each line of a file, and whether a person wrote it: in `extraConf`. Everything else is the operator's. */
+export function linesOf(text: string, extraConf: string) {
+  const own = new Set(
+    extraConf
+      .split('\n')
+      .map((line) => line.trim())
+      .filter((line) => line !== ''),
+  );
+  return text
+    .trimEnd()
+    .split('\n')
+    .map((line) => ({ text: line, isOwn: own.has(line.trim()) }));
 }

@@ -46,6 +46,8 @@ export interface ClusterView {
   readonly slurmIdentity: (session: Session) => SlurmIdentity;
   /** A client with a token of this very user; `NoSlurmToken` says in a sentence why there is none. Dispose it. */
   readonly actAs: (session: Session, scope: 'jobs' | 'nodes', signal: AbortSignal) => Promise<UserClient>;
+  /** The files of the ConfigMap from which slurmctld reads them, by name; `undefined` where they cannot be read. Never a Secret. */
+  readonly configFiles: (signal: AbortSignal) => Promise<Readonly<Record<string, string>> | undefined>;
   /** `undefined` where nothing is left to do, or it cannot be said. */
   readonly planRollout: (nodeSet: string) => RolloutPlan | undefined;
   /** With the user's own token of Kubernetes, so that its API server decides. Throws `NoSlurmToken` where there is none. */

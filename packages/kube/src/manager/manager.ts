@@ -64,6 +64,8 @@ export class Manager {
   readonly cache: Cache;
   readonly log: Log;
   readonly clock: Clock;
+  /** The only namespaces that are cached; empty: all. */
+  readonly namespaces: readonly string[];
   readonly elector: LeaderElector | undefined;
   readonly recorder: EventRecorder;
   /** Applies children of owners; see {@link OwnedApplier}. */
@@ -80,6 +82,7 @@ export class Manager {
 
   constructor(config: ClusterConfig, options: ManagerOptions) {
     this.name = options.name;
+    this.namespaces = options.namespaces ?? [];
     this.#options = options;
     this.log = options.log ?? silent;
     this.clock = options.clock ?? systemClock;
@@ -192,7 +195,7 @@ export class Manager {
       running.push(...(await this.#serve(rest.signal)));
       await this.discovery.refresh(work.signal);
       running.push(guard('discovery', this.discovery.run(rest.signal), rest.signal));
-      const { namespaces = [] } = this.#options;
+      const { namespaces } = this;
       if (namespaces.length > 1) {
         const refused = new RefusedNamespaces(this.unguardedClient, this.cache, this);
         await refused.leaveOut(namespaces, work.signal);

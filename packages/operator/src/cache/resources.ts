@@ -8,6 +8,7 @@ import {
   type Controller,
   type LoginSet,
   type NodeSet,
+  type QualityOfService,
   type RestApi,
   type Token,
 } from '@slurm-operator/api';
@@ -29,15 +30,17 @@ export const loginSets = resource<LoginSet>('LoginSet', 'loginsets');
 export const accountings = resource<Accounting>('Accounting', 'accountings');
 export const restApis = resource<RestApi>('RestApi', 'restapis');
 export const tokens = resource<Token>('Token', 'tokens');
+export const qualitiesOfService = resource<QualityOfService>('QualityOfService', 'qualityofservices');
 export const clusters = resource<Cluster>('Cluster', 'clusters');
 
-/** All seven, by name. */
+/** All of them, by name. */
 export const everyKind: readonly AnyResource[] = [
   accountings,
   clusters,
   controllers,
   loginSets,
   nodeSets,
+  qualitiesOfService,
   restApis,
   tokens,
 ];

@@ -1,6 +1,6 @@
 /** The clusters that the dashboard shows: one view with one feed for each Cluster in the cache, whatever the number of browsers. */
 
-import type { Cluster } from '@slurm-operator/api';
+import { type Cluster, resourceName } from '@slurm-operator/api';
 import {
   ClusterFeed,
   type ClusterObjects,
@@ -14,6 +14,7 @@ import {
   type AnyResource,
   type Cache,
   type Client,
+  configMaps,
   controllerRevisions,
   events,
   type Live,
@@ -31,6 +32,7 @@ import type { SlurmTokens } from './slurm-tokens.ts';
 
 export interface ClusterPoolOptions {
   readonly cache: Cache;
+  readonly client: Client;
   readonly clock: Clock;
   readonly log: Log;
   readonly tokens: SlurmTokens;
@@ -126,6 +128,12 @@ export class ClusterPool implements ClusterViews {
       reader,
       objects: () => this.#objects(ref),
       slurmIdentity: ({ user }) => slurmUserOf(user.username, users),
+      configFiles: async (signal) => {
+        const of = this.#options.cache.get(clusters, ref)?.spec.controllerRef?.name;
+        if (of === undefined) return undefined;
+        const map = { namespace, name: resourceName.config(of) };
+        return (await this.#options.client.find(configMaps, map, { signal }))?.data;
+      },
       planRollout: (nodeSet) => this.#plan(ref, feed, nodeSet),
       pauseRollout: (session, nodeSet, paused, signal) =>
         this.#options.asUser(session, async (client) => {

@@ -85,7 +85,7 @@ before(async () => {
   await until('it listens', async () => (await fetch(`${origin}/healthz`).catch(() => undefined))?.ok);
   const jobs = ['list', 'create', 'update', 'delete'];
   await bind('alice', [
-    { resources: ['clusters'], verbs: ['get'] },
+    { resources: ['clusters', 'controllers'], verbs: ['get'] },
     { resources: ['clusters/jobs'], verbs: jobs },
   ]);
   await bind('mallory', []);
@@ -225,6 +225,9 @@ test('a user logs in with a token, sees the nodes, and submits a job as themselv
   // What the page of a node and of the overview reads of Kubernetes.
   assert.equal((await ask(`${base}/overview`, alice)).status, 200);
   assert.equal((await ask(`${base}/rollouts`, alice)).status, 200);
+  const { status, body } = await ask(`${base}/configuration`, alice);
+  assert.equal(status, 200, JSON.stringify(body));
+  assert.match(JSON.stringify(body), /ClusterName=/);
 });
 
 test('who may see no cluster sees that there is none', async () => {

@@ -106,6 +106,7 @@ export async function setupDashboard(
 
   const pool = new ClusterPool({
     cache,
+    client,
     clock,
     log,
     tokens: new SlurmTokens(new ExchangeClient(client, settings.exchange, clock), clock),

@@ -20,6 +20,7 @@ export const managerFlagTable = {
   'loginset-workers': atATime('LoginSet'),
   'nodeset-workers': atATime('NodeSet'),
   'nodeset-parallel': count(16, 'maximum number of concurrent requests for one NodeSet'),
+  'qos-workers': atATime('QualityOfService'),
   'restapi-workers': atATime('RestApi'),
   'slurmclient-workers': atATime('Cluster'),
   'token-workers': atATime('Token'),
@@ -118,6 +119,7 @@ function exchange(flags: FlagValues<typeof managerFlagTable>): ManagerFlags['exc
 function workers(flags: FlagValues<typeof managerFlagTable>): OperatorOptions['workers'] {
   return {
     accounting: flags['accounting-workers'],
+    qos: flags['qos-workers'],
     controller: flags['controller-workers'],
     loginset: flags['loginset-workers'],
     nodeset: flags['nodeset-workers'],

@@ -6,10 +6,13 @@ import type { ClusterOptions } from '../kinds/cluster/reconciler.ts';
 import { setupClusters } from '../kinds/cluster/setup.ts';
 import { setupControllers } from '../kinds/controller/setup.ts';
 import { setupLoginSets } from '../kinds/loginset/setup.ts';
+import { EndingNamespaces } from '../kinds/nodeset/ending-namespaces.ts';
 import { setupNodeSets } from '../kinds/nodeset/setup.ts';
+import { setupQualitiesOfService } from '../kinds/qos/setup.ts';
 import { setupRestApis } from '../kinds/restapi/setup.ts';
 import { setupTokens } from '../kinds/token/setup.ts';
 import type { OperatorDefaults } from '../objects/operator-defaults.ts';
+import { AccountingRows } from '../slurm-connection/accounting-rows.ts';
 import { ConnectionPool, type DebugVars, debugVars } from '../slurm-connection/pool.ts';
 import { WorkSurvey } from '../slurm-connection/work-survey.ts';
 import { setupCache } from './cached-objects.ts';
@@ -21,7 +24,10 @@ const predecessors = ['manager'];
 export interface OperatorOptions extends OperatorDefaults, Pick<ClusterOptions, 'reachBy' | 'slurm'> {
   /** Reconciles at a time, for each kind. */
   readonly workers: Readonly<
-    Record<'controller' | 'nodeset' | 'restapi' | 'accounting' | 'loginset' | 'token' | 'slurmclient', number>
+    Record<
+      'controller' | 'nodeset' | 'restapi' | 'accounting' | 'loginset' | 'token' | 'qos' | 'slurmclient',
+      number
+    >
   >;
   /** Requests under way at once for one NodeSet. */
   readonly nodeSetParallel: number;
@@ -49,6 +55,12 @@ export function setupOperator(manager: Manager, options: OperatorOptions): Opera
   setupAccountings(manager, options, { workers: workers.accounting });
   setupLoginSets(manager, options, { workers: workers.loginset });
   setupTokens(manager, { workers: workers.token });
+  setupQualitiesOfService(manager, {
+    pool,
+    rows: new AccountingRows(() => manager.clock.now()),
+    assertMayWrite: manager.elector?.assertLeading,
+    workers: workers.qos,
+  });
   setupNodeSets(manager, pool.gateways, {
     workers: workers.nodeset,
     slurmChanges: pool.changes,
@@ -57,6 +69,7 @@ export function setupOperator(manager: Manager, options: OperatorOptions): Opera
     propagatedConditions: options.propagatedConditions,
     parallel: options.nodeSetParallel,
   });
+  if (manager.namespaces.length > 0) manager.add(new EndingNamespaces(manager, manager.namespaces));
   setupDisruptionBudgets(manager);
   exposeObjects(manager.cache, manager.metrics.registry);
   manager.add(

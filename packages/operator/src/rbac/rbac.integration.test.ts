@@ -8,11 +8,27 @@ import { test } from 'node:test';
 import { customResourceDefinitions, namespaces, secrets, statefulSets } from '@slurm-operator/kube';
 import { until } from '@slurm-operator/kube/testing';
 import { NodeSetStage } from '../../testing/nodeset-stage.ts';
-import { aCluster, aController, aLoginSet, anAccounting, aRestApi, aToken } from '../../testing/objects.ts';
+import {
+  aCluster,
+  aController,
+  aLoginSet,
+  anAccounting,
+  aQualityOfService,
+  aRestApi,
+  aToken,
+} from '../../testing/objects.ts';
 import { type OperatorWorld, startOperatorWorld } from '../../testing/operator-world.ts';
 import { accountName, granted, refusals, used } from '../../testing/restricted-config.ts';
 import { serviceMonitorDefinition } from '../../testing/service-monitor-definition.ts';
-import { accountings, clusters, controllers, loginSets, restApis, tokens } from '../cache/resources.ts';
+import {
+  accountings,
+  clusters,
+  controllers,
+  loginSets,
+  qualitiesOfService,
+  restApis,
+  tokens,
+} from '../cache/resources.ts';
 import { leaseRules, managerClusterRules, managerNamespaceRules } from './rules.ts';
 
 const account = accountName('slurm-operator');
@@ -56,6 +72,7 @@ async function liveThrough(world: OperatorWorld, namespace: string): Promise<voi
   const metrics = { enabled: true, serviceMonitor: { enabled: true } };
   await world.put(controllers, aController({ metrics, accountingRef: { name: 'slurm' } }));
   await world.put(accountings, anAccounting());
+  await world.put(qualitiesOfService, aQualityOfService({ deletionPolicy: 'Delete' }));
   await world.put(restApis, aRestApi());
   await world.put(
     clusters,

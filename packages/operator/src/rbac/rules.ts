@@ -2,7 +2,7 @@
  * What the programs may do, and no more. Each rule was derived from the audit log of what the code really asks for; a
  * test runs the controllers with exactly these, fails on a refusal, and fails on a permission that nothing uses.
  */
-import { group, kinds, tokenExchange } from '@slurm-operator/api';
+import { group, kinds, qualityOfServiceKind, tokenExchange } from '@slurm-operator/api';
 
 export interface PolicyRule {
   readonly apiGroups: readonly string[];
@@ -22,6 +22,8 @@ const follow = ['list', 'watch'];
 const own = [...follow, 'create', 'patch'];
 
 const plurals = kinds.map(({ plural }) => plural).toSorted();
+/** Kinds whose objects own others: the rest declare rows of Slurm. */
+const owners = plurals.filter((plural) => plural !== qualityOfServiceKind.plural);
 
 /** In every namespace with Slurm clusters. */
 export const managerNamespaceRules: readonly PolicyRule[] = [
@@ -43,8 +45,8 @@ export const managerNamespaceRules: readonly PolicyRule[] = [
   rule('policy', ['poddisruptionbudgets'], own),
   rule(group, plurals, follow),
   rule(group, ['clusters'], ['create', 'patch']),
-  // Its finalizer.
-  rule(group, ['nodesets'], ['patch']),
+  // Their finalizers.
+  rule(group, ['nodesets', 'qualityofservices'], ['patch']),
   rule(
     group,
     plurals.map((kind) => `${kind}/status`),
@@ -53,13 +55,22 @@ export const managerNamespaceRules: readonly PolicyRule[] = [
   // Clusters with OwnerReferencesPermissionEnforcement require this of a client that sets blockOwnerDeletion.
   rule(
     group,
-    plurals.map((kind) => `${kind}/finalizers`),
+    owners.map((kind) => `${kind}/finalizers`),
     ['update'],
   ),
 ];
 
 /** Of the whole cluster: machines are read, never written. */
 export const managerClusterRules: readonly PolicyRule[] = [rule('', ['nodes'], ['list', 'watch'])];
+
+/**
+ * With `--namespaces`, of the whole cluster: a namespace that is deleted takes the role in it along, perhaps before its NodeSets, whose
+ * finalizers must still be removed. The chart limits the patch to the same namespaces by a ValidatingAdmissionPolicy.
+ */
+export const endingNamespaceRules = (watched: readonly string[]): readonly PolicyRule[] => [
+  { ...rule('', ['namespaces'], ['get']), resourceNames: watched },
+  rule(group, ['nodesets'], ['patch']),
+];
 
 /** In the namespace of the program: its lease. */
 export const leaseRules: readonly PolicyRule[] = [

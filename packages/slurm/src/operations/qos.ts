@@ -36,13 +36,37 @@ export class QosTable {
    * after a failure at any point. Two writers of one row overwrite each other: Slurm has no conditional writes.
    */
   async write(desired: readonly SlurmQos[], options?: CallOptions): Promise<WriteResult> {
-    for (const { name, preempts } of desired) {
-      checkAccountingName('QOS', name);
-      for (const other of preempts) checkAccountingName('QOS', other);
-    }
+    checkNames(desired);
+    return this.#write(desired, await this.#byName(options), options);
+  }
+
+  /**
+   * Reads one row, changes it and writes it whole: what others changed in the meantime stays. `change` gets undefined if there is no
+   * such row; what it throws is thrown, and nothing is written.
+   */
+  async edit(
+    name: string,
+    change: (current: SlurmQos | undefined) => SlurmQos,
+    options?: CallOptions,
+  ): Promise<WriteResult> {
+    checkAccountingName('QOS', name);
+    const current = await this.#byName(options);
+    const desired = [{ ...change(current.get(name)), name }];
+    checkNames(desired);
+    return this.#write(desired, current, options);
+  }
+
+  async #byName(options?: CallOptions): Promise<ReadonlyMap<string, SlurmQos>> {
+    return new Map((await this.list(options)).map((qos) => [qos.name, qos]));
+  }
+
+  async #write(
+    desired: readonly SlurmQos[],
+    current: ReadonlyMap<string, SlurmQos>,
+    options?: CallOptions,
+  ): Promise<WriteResult> {
     await this.#checkSupport(desired, options);
     await this.#checkTres(desired, options);
-    const current = new Map((await this.list(options)).map((qos) => [qos.name, qos]));
     await this.#createPreempted(desired, current, options);
     const emptied = desired.filter(
       (qos) => qos.preempts.length === 0 && (current.get(qos.name)?.preempts.length ?? 0) > 0,
@@ -141,6 +165,13 @@ export class QosTable {
       idempotent: true,
       ...callOptions(options),
     });
+  }
+}
+
+function checkNames(desired: readonly SlurmQos[]): void {
+  for (const { name, preempts } of desired) {
+    checkAccountingName('QOS', name);
+    for (const other of preempts) checkAccountingName('QOS', other);
   }
 }
 

@@ -96,6 +96,24 @@ export function qos(of: () => Subject): void {
       assert.ok(!(await wire(of(), 'GET slurmdb/qos/')).text.includes('placeholder'));
     });
 
+    test('an edit changes what it names and keeps what others wrote before', async () => {
+      await table().edit('q-edit', (current) => {
+        assert.equal(current, undefined);
+        return { ...emptyQos('q-edit'), priority: 5 };
+      });
+      await post({ name: 'q-edit', flags: ['NO_DECAY'], ...user([cpu(4)]) });
+      await table().edit('q-edit', (current) => ({ ...(current ?? emptyQos('q-edit')), priority: 6 }));
+      const edited = await row('q-edit');
+      assert.equal(edited?.priority, 6);
+      assert.deepEqual(edited?.flags, ['NO_DECAY']);
+      assert.deepEqual(edited?.limits.perUser.tres, { cpu: 4 });
+      const refuse = () => {
+        throw new Error('not this one');
+      };
+      await assert.rejects(table().edit('q-edit', refuse), /not this one/);
+      await table().delete('q-edit');
+    });
+
     test('a preempt list with an unknown name is refused', async () => {
       await assert.rejects(table().write([{ ...emptyQos('q-none'), preempts: ['not-there'] }]), Refused);
       await table().delete('q-none');

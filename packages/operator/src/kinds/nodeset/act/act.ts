@@ -208,6 +208,15 @@ async function setFinalizer(wanted: boolean, { client, nodeSet, signal }: ActCon
     await addFinalizer(client, nodeSets, nodeSet, finalizer.drain, { signal });
     return;
   }
+  await removeFinalizers(client, nodeSet, signal);
+}
+
+/** Those of upstream too. */
+export async function removeFinalizers(
+  client: Client,
+  nodeSet: Live<NodeSet>,
+  signal: AbortSignal,
+): Promise<void> {
   let left: Live<NodeSet> | undefined = nodeSet;
   for (const name of nodeSetFinalizers)
     left = left && (await removeFinalizer(client, nodeSets, left, name, { signal }));
