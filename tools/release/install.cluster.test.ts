@@ -26,7 +26,7 @@ const skip =
 
 test('a release is installed from its registry, and a job runs', {
   skip,
-  timeout: asked === 'both' ? 3_000_000 : 1_200_000,
+  timeout: asked === 'both' ? 7_000_000 : 1_200_000,
 }, async () => {
   await using undo = new AsyncDisposableStack();
   const directory = await mkdtemp(join(tmpdir(), 'release-install-'));
