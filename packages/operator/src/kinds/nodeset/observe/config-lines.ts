@@ -37,7 +37,7 @@ export function configLines(cache: Cache, nodeSet: NodeSet): ConfigLines {
 }
 
 /**
- * Why slurmctld cannot wake nodes now: it gives jobs to sleeping ones all the same, and they would wait for ever (24.11 and 26.05). What an external one
+ * Why slurmctld cannot wake nodes now: it gives jobs to sleeping ones all the same, and they would wait without end (24.11 and 26.05). What an external one
  * reads is not known here.
  */
 export function whyAsleep(cache: Cache, nodeSet: NodeSet): string | undefined {
