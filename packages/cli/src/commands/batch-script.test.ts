@@ -43,5 +43,7 @@ for (const [script, says] of [
   });
 
 test('memory has units', () => {
+  assert.equal(megabytes('0'), 0, 'for Slurm: all memory of each node');
+  assert.equal(megabytes('1K'), 1);
   assert.deepEqual(['512', '512M', '2G', '1T', '1K'].map(megabytes), [512, 512, 2048, 1_048_576, 1]);
 });

@@ -19,12 +19,12 @@ function nodesIn(value: string): readonly string[] {
   }
 }
 
-/** `4G` → megabytes. */
+/** `4G` → megabytes. 0 is all memory of each node, for Slurm too. */
 export function megabytes(value: string): number {
   const found = /^(\d+)([KMGT]?)B?$/i.exec(value);
   if (found === null) throw new CliError(`#SBATCH --mem=${value}: write it like 4000M or 4G.`);
   const unit = { K: 1 / 1024, '': 1, M: 1, G: 1024, T: 1024 * 1024 }[(found[2] ?? '').toUpperCase()] ?? 1;
-  return Math.max(1, Math.ceil(Number(found[1]) * unit));
+  return Math.ceil(Number(found[1]) * unit);
 }
 
 const options: Readonly<Record<string, Setter>> = {

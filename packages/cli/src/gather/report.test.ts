@@ -50,6 +50,10 @@ test('secrets under other names and in other notations are left out too', () => 
     `authorization=Basic ${secret}==`,
     `X-SLURM-USER-TOKEN: ${secret}`,
     `https://slurm:${secret}@db:3306/`,
+    `AWS_SECRET_ACCESS_KEY=${secret}`,
+    `{"secret_access_key": "${secret}"}`,
+    `AccessKey: ${secret}`,
+    `ldap_default_authtok = ${secret}`,
   ]) {
     assert.ok(!redactText(text).includes(secret), text);
     assert.ok(!JSON.stringify(redact({ extraConf: text })).includes(secret), text);
@@ -57,6 +61,6 @@ test('secrets under other names and in other notations are left out too', () => 
   const { args } = redact({ args: ['--db-password', secret, '-v'] }) as { args: readonly string[] };
   assert.deepEqual(args, ['--db-password', '<left out>', '-v']);
   // What is no secret stays readable.
-  for (const text of ['Reason=pass the salt', 'bypass the queue', 'PassiveConnections 3', 'compass'])
+  for (const text of ['Reason=pass the salt', 'bypass the queue', 'PassiveConnections 3', 'compass', 'secretName: slurm-keys'])
     assert.equal(redactText(text), text);
 });

@@ -13,8 +13,8 @@ const secretAnnotations = /last-applied-configuration/;
 const secretTexts = [
   /eyJ[\w-]{8,}\.[\w-]+\.[\w-]*/g,
   /-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]*?(-----END [A-Z ]*PRIVATE KEY-----|$)/g,
-  // Also JobCompPass, DB_PASSWORD, "clientSecret": and the like.
-  /([\w-]*(?:pass|password|passwd|secret|token|credentials?|api[_-]?key))(["']?\s*[=:]\s*)("[^"]*"|'[^']*'|[^\s,;]+)/gi,
+  // Also JobCompPass, DB_PASSWORD, "clientSecret":, AWS_SECRET_ACCESS_KEY and the like.
+  /([\w-]*(?:pass|password|passwd|secret|token|authtok|credentials?|(?:api|access|private|secret)[_-]?key))(["']?\s*[=:]\s*)("[^"]*"|'[^']*'|[^\s,;]+)/gi,
   /(:\/\/[^\s/:@]+:)[^\s/@]+@/g,
   /\b(Bearer|Basic)\s+[\w.~+/-]{8,}=*/g,
 ];
