@@ -192,6 +192,21 @@ test('expired tokens, of Kubernetes and of Slurm', async () => {
   );
 });
 
+test('a token in a Secret is used as its user only', async () => {
+  const token = signJwt({ key: world.slurm.jwtKey, user: 'slurm', lifetimeSeconds: 600, now: Date.now() });
+  const where = await clusterAt('stored', world.slurm.server, token);
+  const script = join(directory, 'stored.sh');
+  writeFileSync(script, '#!/bin/sh\ntrue\n');
+  for (const command of [['submit', script], ['token'], ['jobs']])
+    await refuses(
+      command.join(' '),
+      /The token in Secret stored is for Slurm user slurm, not for alice: export SLURM_JWT/,
+      run([...command, '--slurm-user', 'alice', ...where]),
+    );
+  await refuses('unsaid', /Say who the job belongs to/, run(['submit', script, ...where]));
+  assert.equal((await run(['jobs', ...where])).code, 0);
+});
+
 test('slurmrestd that is away, hangs or answers nonsense; slurmctld that is away', async () => {
   await world.slurm.refuse();
   try {

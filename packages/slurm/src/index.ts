@@ -42,7 +42,7 @@ export type { AccountingJobQuery } from './operations/accounting.ts';
 export type { CallOptions, Listed, ListedSince, WriteResult } from './operations/endpoint.ts';
 export type { CancelResult, Submitted } from './operations/jobs.ts';
 export { type CurrentNodes, isNodeBusyError, type NodeListOptions } from './operations/nodes.ts';
-export { type JwtOptions, jwtExpiry, signJwt } from './tokens/jwt.ts';
+export { type JwtOptions, jwtExpiry, jwtUser, signJwt } from './tokens/jwt.ts';
 export {
   type FileTokenOptions,
   fileToken,

@@ -61,6 +61,12 @@ test('secrets under other names and in other notations are left out too', () => 
   const { args } = redact({ args: ['--db-password', secret, '-v'] }) as { args: readonly string[] };
   assert.deepEqual(args, ['--db-password', '<left out>', '-v']);
   // What is no secret stays readable.
-  for (const text of ['Reason=pass the salt', 'bypass the queue', 'PassiveConnections 3', 'compass', 'secretName: slurm-keys'])
+  for (const text of [
+    'Reason=pass the salt',
+    'bypass the queue',
+    'PassiveConnections 3',
+    'compass',
+    'secretName: slurm-keys',
+  ])
     assert.equal(redactText(text), text);
 });

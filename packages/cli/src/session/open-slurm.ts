@@ -1,7 +1,14 @@
 /** A way to slurmrestd and a token for it: $SLURM_JWT, the token exchange, or the key or token in a Secret that the user may read. */
 import { port as wellKnownPort } from '@slurm-operator/api';
 import { type Client, ForbiddenError, forwardPort, NotFoundError, pods, secrets } from '@slurm-operator/kube';
-import { jwtExpiry, SlurmClient, signedToken, staticToken, type TokenProvider } from '@slurm-operator/slurm';
+import {
+  jwtExpiry,
+  jwtUser,
+  SlurmClient,
+  signedToken,
+  staticToken,
+  type TokenProvider,
+} from '@slurm-operator/slurm';
 import { CliError, NoTokenError } from '../errors.ts';
 import { exchangedToken } from './exchange.ts';
 import { controllers, restApis } from './resources.ts';
@@ -10,7 +17,7 @@ import type { Session } from './session.ts';
 export interface OpenSlurm extends AsyncDisposable {
   readonly client: SlurmClient;
   readonly server: string;
-  /** Whom the plugin signed a token for; `undefined` for a token of the user's own. */
+  /** Whom a token is for that the plugin signed, or found in a Secret; `undefined` for a token of the user's own. */
   readonly user: string | undefined;
 }
 
@@ -146,7 +153,13 @@ async function tokenFromSecret(
       stored.key ?? 'SLURM_JWT',
       'token',
     );
-    return { token: staticToken(value.toString('utf8').trim()), user: undefined };
+    const text = value.toString('utf8').trim();
+    const owner = jwtUser(text);
+    if (wanted !== undefined && owner !== wanted)
+      throw new CliError(
+        `The token in Secret ${stored.name} is for ${owner === undefined ? 'a Slurm user that it does not name' : `Slurm user ${owner}`}, not for ${wanted}: export SLURM_JWT with a token of ${wanted}, and leave --slurm-user out.`,
+      );
+    return { token: staticToken(text), user: owner };
   }
   const name = cluster.spec.controllerRef?.name ?? '';
   const controller = await client.get(controllers, { namespace, name }, { signal: session.signal });

@@ -39,10 +39,22 @@ export function signJwt(options: JwtOptions): string {
 
 /** The expiry of a token in milliseconds, unverified; `undefined` if it has none or is invalid. */
 export function jwtExpiry(token: string): number | undefined {
+  const exp = claim(token, 'exp');
+  return typeof exp === 'number' ? exp * 1000 : undefined;
+}
+
+/** The Slurm user that a token is for, unverified; `undefined` if it names none or is invalid. */
+export function jwtUser(token: string): string | undefined {
+  const user = claim(token, 'sun');
+  return typeof user === 'string' && user !== '' ? user : undefined;
+}
+
+function claim(token: string, name: 'exp' | 'sun'): unknown {
   try {
     const claims: unknown = JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString('utf8'));
-    const exp = typeof claims === 'object' && claims !== null && 'exp' in claims ? claims.exp : undefined;
-    return typeof exp === 'number' ? exp * 1000 : undefined;
+    return typeof claims === 'object' && claims !== null
+      ? (claims as Readonly<Record<string, unknown>>)[name]
+      : undefined;
   } catch {
     return undefined;
   }

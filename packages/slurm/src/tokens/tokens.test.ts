@@ -7,7 +7,7 @@ import { inspect } from 'node:util';
 import { decodeProtectedHeader, jwtVerify } from 'jose';
 import { ManualClock } from '../../testing/manual-clock.ts';
 import { InvalidInput, Unauthenticated } from '../errors.ts';
-import { jwtExpiry, signJwt } from './jwt.ts';
+import { jwtExpiry, jwtUser, signJwt } from './jwt.ts';
 import { fileToken, signedToken } from './token-provider.ts';
 
 const key = Buffer.alloc(32, 7);
@@ -23,6 +23,8 @@ test('a token has the claims exp iat nbf jti iss sun, and another implementation
   assert.equal(payload.exp, now / 1000 + 900);
   assert.equal(payload.nbf, now / 1000);
   assert.equal(jwtExpiry(token), now + 900_000);
+  assert.equal(jwtUser(token), 'alice');
+  assert.equal(jwtUser('no.token'), undefined);
   await assert.rejects(jwtVerify(token, Buffer.alloc(32, 8), { currentDate: new Date(now) }));
 });
 
