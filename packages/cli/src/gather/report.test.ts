@@ -54,6 +54,11 @@ test('secrets under other names and in other notations are left out too', () => 
     `{"secret_access_key": "${secret}"}`,
     `AccessKey: ${secret}`,
     `ldap_default_authtok = ${secret}`,
+    `MYSQL_PWD=${secret}`,
+    `passphrase: ${secret}`,
+    `authorization: bearer ${secret}`,
+    `https://slurm:at@${secret}@db:3306/`,
+    `sh -c 'mysql --password ${secret} slurm'`,
   ]) {
     assert.ok(!redactText(text).includes(secret), text);
     assert.ok(!JSON.stringify(redact({ extraConf: text })).includes(secret), text);
@@ -67,6 +72,7 @@ test('secrets under other names and in other notations are left out too', () => 
     'PassiveConnections 3',
     'compass',
     'secretName: slurm-keys',
+    'basic configuration',
   ])
     assert.equal(redactText(text), text);
 });

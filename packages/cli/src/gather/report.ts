@@ -14,9 +14,11 @@ const secretTexts = [
   /eyJ[\w-]{8,}\.[\w-]+\.[\w-]*/g,
   /-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]*?(-----END [A-Z ]*PRIVATE KEY-----|$)/g,
   // Also JobCompPass, DB_PASSWORD, "clientSecret":, AWS_SECRET_ACCESS_KEY and the like.
-  /([\w-]*(?:pass|password|passwd|secret|token|authtok|credentials?|(?:api|access|private|secret)[_-]?key))(["']?\s*[=:]\s*)("[^"]*"|'[^']*'|[^\s,;]+)/gi,
-  /(:\/\/[^\s/:@]+:)[^\s/@]+@/g,
-  /\b(Bearer|Basic)\s+[\w.~+/-]{8,}=*/g,
+  /([\w-]*(?:pass|password|passwd|passphrase|pwd|secret|token|authtok|credentials?|(?:api|access|private|secret)[_-]?key))(["']?\s*[=:]\s*)("[^"]*"|'[^']*'|[^\s,;]+)/gi,
+  /(:\/\/[^\s/:@]+:)[^\s/]+@/g,
+  /\b([Bb]earer|Basic)\s+[\w.~+/-]{8,}=*/g,
+  // In a command of a shell.
+  /(--[\w-]*(?:pass|password|passwd|passphrase|secret|token|key))[ \t]+[^\s-]\S*/gi,
 ];
 
 export function redactText(text: string): string {
@@ -24,7 +26,8 @@ export function redactText(text: string): string {
     (result, pattern, index) =>
       result.replace(pattern, (_whole: string, ...groups: unknown[]) => {
         if (index === 2) return `${String(groups[0])}${String(groups[1])}${redacted}`;
-        return index === 3 ? `${String(groups[0])}${redacted}@` : redacted;
+        if (index === 3) return `${String(groups[0])}${redacted}@`;
+        return index === 5 ? `${String(groups[0])} ${redacted}` : redacted;
       }),
     text,
   );
