@@ -247,7 +247,12 @@ test('attacks through the plugin', async () => {
       ['token'],
       /The operator exchanges no tokens, or not for you/,
     ],
-    ['a drain by a person without clusters/nodes', alice, ['drain', 'gpu-0', '--reason', 'x'], /.*/],
+    [
+      'a drain by a person without clusters/nodes',
+      alice,
+      ['drain', 'gpu-0', '--reason', 'x'],
+      /You act as yourself, not as Slurm's administrator: .* may not create clusters\/nodes/,
+    ],
   ];
   const results: string[] = [];
   for (const [attack, token, words, says] of table) {

@@ -120,7 +120,10 @@ async function issue(
     });
   let answer = await post(session.scope);
   // Who may not act as the administrator acts as themselves, and Slurm decides.
-  if (answer.status === 403 && session.scope !== 'jobs') answer = await post('jobs');
+  if (answer.status === 403 && session.scope !== 'jobs') {
+    session.note(`You act as yourself, not as Slurm's administrator: ${answer.body.message ?? 'refused'}.`);
+    answer = await post('jobs');
+  }
   const { token, slurmUser, expiresAt, message } = answer.body;
   if (answer.status === 200 && token !== undefined)
     return { token, slurmUser: slurmUser ?? '', expiresAt: Date.parse(expiresAt ?? '') };
