@@ -127,7 +127,7 @@ function step(world: SimulatedWorld, each: Event): void {
       world.now += 1000;
       world.slurm.allocateTogether(2 + (each.n % 3), world.now);
       return;
-    // Before a worker has registered for a job that was given its node, slurmctld restarts, and nobody wants the worker any more.
+    // Before a worker has registered for a job that was given its node, slurmctld restarts, and the worker is not wanted any more.
     case 'off-in-outage':
       world.slurm.allocateTogether(1 + (each.n % 2), world.now);
       for (const does of ['slurm', 'list', 'operator', 'slurm-down', 'list']) step(world, { does, n: 0 });
