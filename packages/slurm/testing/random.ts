@@ -1,4 +1,6 @@
 /** Random rows for the contract of QOS: any part of it may be set or not. */
+
+import type { AssociationRow } from '../src/model/association.ts';
 import {
   emptyQos,
   type QosPreemptMode,
@@ -73,6 +75,36 @@ export function randomQos(name: string, random: Random, others: readonly string[
         minTres: tres(),
         wallMinutes: limit(),
       },
+      minPriority: limit(),
+    },
+  };
+}
+
+/** The same row with other values: any limit may be set or not. */
+export function randomAssociation(row: AssociationRow, random: Random): AssociationRow {
+  const whole = (most: number) => random.below(most);
+  const limit = (): Limit => (random.next() < 0.5 ? 'infinite' : whole(100));
+  const tres = (): TresCounts =>
+    Object.fromEntries(
+      ['cpu', 'mem', 'node'].filter(() => random.next() < 0.3).map((type) => [type, whole(100)]),
+    );
+  return {
+    ...row,
+    fairshare: random.next() < 0.2 ? 'parent' : 1 + whole(100),
+    priority: limit(),
+    qos: ['normal'],
+    limits: {
+      group: {
+        jobs: limit(),
+        submit: limit(),
+        accruing: limit(),
+        wallMinutes: limit(),
+        tres: tres(),
+        tresMinutes: tres(),
+        tresRunMinutes: tres(),
+      },
+      perMember: { jobs: limit(), submit: limit(), accruing: limit(), tresRunMinutes: tres() },
+      perJob: { wallMinutes: limit(), tres: tres(), tresPerNode: tres(), tresMinutes: tres() },
       minPriority: limit(),
     },
   };

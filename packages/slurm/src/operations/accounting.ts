@@ -9,7 +9,8 @@ import type {
   SlurmTres,
   SlurmUser,
 } from '../model/accounting.ts';
-import { type CallOptions, callOptions, Endpoint, type WriteResult } from './endpoint.ts';
+import { AccountTable } from './account-table.ts';
+import { type CallOptions, callOptions, Endpoint } from './endpoint.ts';
 import { QosTable } from './qos.ts';
 
 export interface AccountingJobQuery {
@@ -23,11 +24,15 @@ export interface AccountingJobQuery {
 /** Requests to slurmdbd. They do not need slurmctld. */
 export class Accounting {
   readonly qos: QosTable;
+  /** Accounts, members and their limits, to change them. */
+  readonly table: AccountTable;
   readonly #endpoint: Endpoint;
 
   constructor(connection: Connection) {
     this.#endpoint = new Endpoint(connection);
-    this.qos = new QosTable(connection, (options) => this.tres(options));
+    const listTres = (options?: CallOptions) => this.tres(options);
+    this.qos = new QosTable(connection, listTres);
+    this.table = new AccountTable(connection, listTres);
   }
 
   /** Resolves if slurmdbd responds. Uses a cheap list where the API has no ping for it. */
@@ -50,6 +55,7 @@ export class Accounting {
     return this.#list('users/', 'users', (adapter) => adapter.user, {}, options);
   }
 
+  /** With the limits and QOS that are in force: `table.rows` lists what each row itself has. */
   associations(options?: CallOptions): Promise<readonly SlurmAssociation[]> {
     return this.#list('associations/', 'associations', (adapter) => adapter.association, {}, options);
   }
@@ -84,46 +90,6 @@ export class Accounting {
     }
   }
 
-  putAccounts(
-    accounts: readonly Pick<SlurmAccount, 'name' | 'description' | 'organization'>[],
-    options?: CallOptions,
-  ): Promise<WriteResult> {
-    return this.#post('accounts/', { accounts }, options);
-  }
-
-  putUsers(
-    users: readonly { name: string; defaultAccount?: string }[],
-    options?: CallOptions,
-  ): Promise<WriteResult> {
-    const wire = users.map(({ name, defaultAccount }) => ({
-      name,
-      ...(defaultAccount !== undefined && { default: { account: defaultAccount } }),
-    }));
-    return this.#post('users/', { users: wire }, options);
-  }
-
-  putAssociations(
-    associations: readonly { account: string; cluster: string; user?: string; partition?: string }[],
-    options?: CallOptions,
-  ): Promise<WriteResult> {
-    return this.#post('associations/', { associations }, options);
-  }
-
-  deleteAccount(name: string, options?: CallOptions): Promise<WriteResult> {
-    return this.#delete(`account/${encodeURIComponent(name)}`, {}, options);
-  }
-
-  deleteUser(name: string, options?: CallOptions): Promise<WriteResult> {
-    return this.#delete(`user/${encodeURIComponent(name)}`, {}, options);
-  }
-
-  deleteAssociation(
-    association: { account: string; cluster: string; user: string },
-    options?: CallOptions,
-  ): Promise<WriteResult> {
-    return this.#delete('association/', { ...association }, options);
-  }
-
   async #list<T>(
     path: string,
     key: string,
@@ -133,29 +99,5 @@ export class Accounting {
   ): Promise<readonly T[]> {
     const call = { method: 'GET', service: 'slurmdb', path, query, ...callOptions(options) } as const;
     return (await this.#endpoint.list(call, key, read)).items;
-  }
-
-  async #post(path: string, body: unknown, options?: CallOptions): Promise<WriteResult> {
-    const call = {
-      method: 'POST',
-      service: 'slurmdb',
-      path,
-      body,
-      idempotent: true,
-      ...callOptions(options),
-    } as const;
-    return this.#endpoint.accepted((await this.#endpoint.connection.ask(call)).warnings);
-  }
-
-  #delete(path: string, query: Record<string, string>, options?: CallOptions): Promise<WriteResult> {
-    const call = {
-      method: 'DELETE',
-      service: 'slurmdb',
-      path,
-      query,
-      idempotent: true,
-      ...callOptions(options),
-    } as const;
-    return this.#endpoint.write(call);
   }
 }

@@ -1,9 +1,9 @@
 /** Qualities of service in the accounting database: read whole, written whole. */
 import { limitsMissingIn41, writeQos } from '../adapters/qos-wire.ts';
 import type { Connection } from '../connection/connection.ts';
-import { InvalidInput, NotSupported } from '../errors.ts';
-import type { SlurmTres } from '../model/accounting.ts';
+import { NotSupported } from '../errors.ts';
 import { emptyQos, type SlurmQos, type TresCounts } from '../model/qos.ts';
+import { checkAccountingName, checkTracked, type ListTres } from './accounting-names.ts';
 import { type CallOptions, callOptions, Endpoint, type WriteResult } from './endpoint.ts';
 
 /**
@@ -12,8 +12,6 @@ import { type CallOptions, callOptions, Endpoint, type WriteResult } from './end
  * In 24.11 the deleted QOS stays in the list without a name, and from then on no list of QOS can be read by REST.
  */
 const placeholder = 'no-preemption-placeholder';
-
-type ListTres = (options?: CallOptions) => Promise<readonly SlurmTres[]>;
 
 export class QosTable {
   readonly #endpoint: Endpoint;
@@ -131,17 +129,9 @@ export class QosTable {
     }
   }
 
-  /** Slurm ignores a TRES that it does not have, and reports success. */
-  async #checkTres(desired: readonly SlurmQos[], options?: CallOptions): Promise<void> {
-    const used = new Map(desired.flatMap((qos) => tresOf(qos).map((tres) => [tres, qos.name] as const)));
-    if (used.size === 0) return;
-    const tracked = await this.#listTres(options);
-    const known = new Set(tracked.map(({ type, name }) => (name === '' ? type : `${type}/${name}`)));
-    for (const [tres, qos] of used)
-      if (!known.has(tres))
-        throw new InvalidInput(
-          `QOS ${qos} limits "${tres}", which this Slurm does not track: add it to AccountingStorageTRES (tracked: ${[...known].join(', ')})`,
-        );
+  #checkTres(desired: readonly SlurmQos[], options?: CallOptions): Promise<void> {
+    const used = desired.flatMap((qos) => tresOf(qos).map((tres) => [tres, `QOS ${qos.name}`] as const));
+    return checkTracked(new Map(used), this.#listTres, options);
   }
 
   async #post(qos: readonly object[], options?: CallOptions): Promise<WriteResult> {
@@ -187,20 +177,3 @@ function tresOf({ limits }: SlurmQos): readonly string[] {
   ];
   return [...new Set(counts.flatMap((tres) => Object.keys(tres)))];
 }
-
-/**
- * Names of rows in the accounting database. The database compares names without regard to case and trailing blanks: a DELETE of
- * `normal%20` removes the QOS `normal`. So only names that mean exactly one row are sent.
- */
-const pattern = /^[a-z0-9_][a-z0-9_.@+-]*$/;
-const longest = 60;
-
-/** Throws unless `name` can be written as the name of a QOS or an account. */
-export function checkAccountingName(kind: 'QOS' | 'account', name: string): void {
-  if (name.length <= longest && pattern.test(name)) return;
-  throw new InvalidInput(
-    `"${printable(name)}" cannot be the name of a ${kind}: use 1 to ${longest} lower-case letters, digits and _ . @ + - (no leading dot or sign)`,
-  );
-}
-
-const printable = (name: string) => name.replace(/[^\x20-\x7e]/g, '?').slice(0, longest);

@@ -10,24 +10,24 @@ export function accounting(of: () => Subject): void {
     test('accounts, users, associations and qualities of service are written, read and deleted', async () => {
       const { accounting: db } = of().client();
       await db.check();
-      await db.putAccounts([{ name: 'lab', description: 'the lab', organization: 'org' }]);
-      await db.putUsers([{ name: 'alice', defaultAccount: 'lab' }]);
-      await db.putAssociations([{ account: 'lab', cluster: 'mini', user: 'alice' }]);
+      await db.table.create('mini', [
+        { name: 'lab', parent: 'root', description: 'the lab', organization: 'org' },
+      ]);
+      await db.table.addMembers({ cluster: 'mini', account: 'lab' }, ['alice']);
       await db.qos.write([{ ...emptyQos('fast'), description: 'fast lane' }]);
       assert.ok(
         (await db.accounts()).some(({ name, organization }) => name === 'lab' && organization === 'org'),
       );
       const alice = (await db.users()).find(({ name }) => name === 'alice');
-      assert.equal(alice?.defaultAccount, '', 'posted, and not read back');
+      assert.equal(alice?.defaultAccount, '', 'it is set, and not read back');
       assert.ok((await db.qos.list()).some(({ name }) => name === 'fast'));
       assert.ok((await db.associations()).some(({ cluster }) => cluster === 'mini'));
       assert.equal((await db.clusters())[0]?.name, 'mini');
       assert.ok((await db.tres()).some(({ type }) => type === 'cpu'));
-      await db.deleteAssociation({ account: 'lab', cluster: 'mini', user: 'alice' });
-      await db.deleteUser('alice');
-      await db.deleteAccount('lab');
+      await db.table.deleteUser('alice');
+      await db.table.delete('lab');
       await db.qos.delete('fast');
-      for (const again of [() => db.deleteUser('alice'), () => db.deleteAccount('lab')])
+      for (const again of [() => db.table.deleteUser('alice'), () => db.table.delete('lab')])
         assert.equal((await again()).outcome, 'gone', 'deleting what is gone is a 304');
       assert.ok(!(await db.accounts()).some(({ name }) => name === 'lab'));
     });

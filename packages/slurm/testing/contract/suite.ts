@@ -4,6 +4,7 @@
  */
 import { after, before, describe } from 'node:test';
 import { accounting } from './accounting.ts';
+import { accounts } from './accounts.ts';
 import { authentication } from './authentication.ts';
 import { configuration } from './configuration.ts';
 import { heterogeneousJobs, jobs } from './jobs.ts';
@@ -34,6 +35,7 @@ export function contractSuite(name: string, start: () => Promise<Subject>): void
     configuration(of);
     accounting(of);
     qos(of);
+    accounts(of);
     outage(of);
     heterogeneousJobs(of);
     lastNode(of);

@@ -7,6 +7,7 @@ import * as jobs from './job-routes.ts';
 import * as nodes from './node-routes.ts';
 import type { Reply } from './reply.ts';
 import type { Request } from './request.ts';
+import * as accounts from './simulated-accounts.ts';
 import { deleteQos, putQos } from './simulated-qos.ts';
 
 export interface Route {
@@ -56,14 +57,15 @@ export const routes: readonly Route[] = [
   route('DELETE slurm/reservation/*', cluster.deleteReservation, { only: '26.05' }),
   route('GET slurmdb/ping', accounting.databasePing, { since: 'v0.0.42' }),
   route('GET slurmdb/accounts', accounting.listAccounts),
-  route('POST slurmdb/accounts', accounting.putAccounts),
-  route('DELETE slurmdb/account/*', accounting.deleteAccount),
+  route('POST slurmdb/accounts', accounts.putAccounts),
+  route('DELETE slurmdb/account/*', accounts.deleteAccount),
   route('GET slurmdb/users', accounting.listUsers),
-  route('POST slurmdb/users', accounting.putUsers),
-  route('DELETE slurmdb/user/*', accounting.deleteUser),
-  route('GET slurmdb/associations', accounting.listAssociations),
-  route('POST slurmdb/associations', accounting.putAssociations),
-  route('DELETE slurmdb/association', accounting.deleteAssociation),
+  route('POST slurmdb/users_association', accounts.addUsers),
+  route('POST slurmdb/accounts_association', accounts.addAccounts),
+  route('DELETE slurmdb/user/*', accounts.deleteUser),
+  route('GET slurmdb/associations', accounts.listAssociations),
+  route('POST slurmdb/associations', accounts.putAssociations),
+  route('DELETE slurmdb/association', accounts.deleteAssociation),
   route('GET slurmdb/qos', accounting.listQos),
   route('POST slurmdb/qos', putQos),
   route('DELETE slurmdb/qos/*', deleteQos),

@@ -39,15 +39,30 @@ export function association(fields: {
   cluster?: string;
   partition?: string;
 }) {
+  const none = { set: false, infinite: true, number: 0 };
+  const jobs = { per: { count: none, accruing: none, submitted: none, wall_clock: none } };
   return {
     accounting: [],
     account: fields.account,
     cluster: fields.cluster ?? 'mini',
     comment: '',
+    default: { qos: '' },
     flags: [],
     is_default: true,
+    max: {
+      jobs: { ...jobs, active: none, accruing: none, total: none },
+      tres: {
+        total: [],
+        group: { minutes: [], active: [] },
+        minutes: { total: [], per: { job: [] } },
+        per: { job: [], node: [] },
+      },
+      per: { account: { wall_clock: none } },
+    },
+    min: { priority_threshold: none },
     parent_account: '',
     partition: fields.partition ?? '',
+    priority: none,
     qos: ['normal'],
     shares_raw: 1,
     user: fields.user ?? '',

@@ -85,7 +85,13 @@ const calls: readonly (readonly [call: string, body?: unknown] | Milestone)[] = 
   ['GET slurmdb/tres/'],
   ['GET slurmdb/job/999'],
   ['POST slurmdb/accounts/', { accounts: [{ name: 'lab', description: 'd', organization: 'o' }] }],
-  ['POST slurmdb/users/', { users: [{ name: 'alice' }] }],
+  [
+    'POST slurmdb/users_association/',
+    {
+      association_condition: { users: ['alice'], accounts: ['root'], clusters: ['mini'], association: {} },
+      user: {},
+    },
+  ],
   ['POST slurmdb/qos/', { qos: [{ name: 'fast', description: 'f' }] }],
   ['DELETE slurmdb/qos/fast'],
   ['DELETE slurmdb/qos/fast'],
