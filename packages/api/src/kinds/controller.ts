@@ -285,6 +285,15 @@ const status = object(
     readyReplicas: count('Number of slurmctld pods that run and respond, including standbys.'),
     activeController: optional(text({ description: 'Pod with the active slurmctld.' })),
     configHash: optional(text({ description: 'Hash of the configuration that slurmctld uses.' })),
+    slurmctldPort: optional(
+      integer({
+        description:
+          'Port of slurmctld in the slurm.conf in force, which Services, pods and workers use. It follows spec.service.port when no job would be lost.',
+        minimum: 1,
+        maximum: 65_535,
+        format: 'int32',
+      }),
+    ),
     heldConfig: optional(heldConfig),
   },
   { description: 'Most recently observed state.' },

@@ -6,6 +6,15 @@ export interface Endpoint {
   readonly port: number;
 }
 
+/** Where slurmctld is to listen, inside its pod and in front of it alike: Slurm knows one port only. */
+export const wantedSlurmctldPort = ({ spec }: Read<Controller>): number =>
+  (spec.external ? spec.externalConfig?.port : spec.service?.port) || port.slurmctld;
+
+/** Where it listens: a new port waits until no job would be lost, and everything but slurm.conf itself follows the one in force. */
+export const slurmctldPort = (controller: Read<Controller>): number =>
+  (controller.spec.external ? undefined : controller.status?.slurmctldPort) ||
+  wantedSlurmctldPort(controller);
+
 /** How many slurmctld a Controller runs: the primary and its backups. */
 export function controllerReplicas(controller: Read<Controller>): number {
   const { external, ha } = controller.spec;
@@ -18,12 +27,12 @@ export function controllerReplicas(controller: Read<Controller>): number {
  */
 export function slurmctldEndpoints(controller: Read<Controller>): Endpoint[] {
   const { name, namespace } = controller.metadata;
-  const { external, externalConfig, service } = controller.spec;
+  const { external, externalConfig } = controller.spec;
   if (external)
     return externalConfig === undefined ? [] : [{ host: externalConfig.host, port: externalConfig.port }];
   return Array.from({ length: controllerReplicas(controller) }, (_, ordinal) => ({
     host: `${resourceName.controllerPod(name, ordinal)}.${namespace}`,
-    port: service?.port || port.slurmctld,
+    port: slurmctldPort(controller),
   }));
 }
 

@@ -55,7 +55,7 @@ export async function gatherEvidence(input: EvidenceInput): Promise<ConfigEviden
     return { inForce: { text, owners: ownersIn(stored) }, slurm: await askSlurm(input, text) };
   const slurm = await askAll(input, text);
   const held = (controller.status?.heldConfig?.items ?? []) as readonly HeldName[];
-  const recovered = recoverInForce({ text, desired, held, slurm });
+  const recovered = recoverInForce({ text, desired, held, slurm, port: controller.status?.slurmctldPort });
   return {
     inForce: { text: recovered, owners: { ...ownersOfHeld(controller), ...(stored && ownersIn(stored)) } },
     slurm,

@@ -9,6 +9,7 @@ import { describeRejection, describeUntried } from '../../slurm-config/trial/tri
 import type { ObservedController } from './observe.ts';
 import { describeHold, isOnlyRestart, type Waiting } from './plan/config-hold.ts';
 import type { ControllerDecision } from './plan/decide.ts';
+import { portAfter } from './plan/port-in-force.ts';
 import { unusableVolume } from './unusable-volume.ts';
 
 /**
@@ -27,7 +28,8 @@ export function controllerStatus(
     | 'desiredTrial'
     | 'keys'
     | 'keyRotation'
-  > & { readonly enforced?: string },
+  > &
+    Partial<Pick<ControllerDecision, 'config' | 'portBefore'>> & { readonly enforced?: string },
   failures: readonly Problem[],
 ): StatusReport {
   const { controller, cluster, pods } = observed;
@@ -47,6 +49,7 @@ export function controllerStatus(
   const connected = connection(observed);
   const configInForce = plan.enforced ?? controller.status?.configHash;
   const config = configCondition(plan, configInForce, controller.metadata);
+  const slurmctldPort = portAfter(plan.portBefore, plan.config, configInForce === plan.configHash);
   return {
     fields: {
       clusterName: clusterNameOf(controller),
@@ -57,6 +60,7 @@ export function controllerStatus(
             replicas: controllerReplicas(controller),
             readyReplicas: answering.length,
             ...(configInForce === undefined ? {} : { configHash: configInForce }),
+            ...(slurmctldPort === undefined ? {} : { slurmctldPort }),
             ...(active === undefined ? {} : { activeController: active.name }),
             ...(plan.configHold?.waiting === undefined
               ? {}

@@ -44,6 +44,8 @@ export interface GuardInput {
   readonly expected?: ExpectedWorkers | undefined;
   /** slurmctld will read its files again although this text stays the same: another file has changed. */
   readonly rereads?: boolean;
+  /** The state of slurmctld outlives its pod. @default true */
+  readonly keepsState?: boolean;
 }
 
 export interface GuardedConfig {
@@ -56,11 +58,12 @@ export interface GuardedConfig {
 }
 
 export function guardConfig(input: GuardInput): GuardedConfig {
-  const { inForce, desired, slurm, expected, rereads = false } = input;
+  const { inForce, desired, slurm, expected, rereads = false, keepsState = true } = input;
   const change: Change = {
     from: readConf(inForce ?? desired),
     to: readConf(desired),
     slurm,
+    keepsState,
     ...(expected && { expected }),
   };
   const closing = nodeClosing(change);

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { readConf } from './conf-content.ts';
 import { guardConfig } from './guard-config.ts';
 import { recoverInForce } from './recover-in-force.ts';
 import type { SlurmWork } from './slurm-work.ts';
@@ -52,4 +53,15 @@ test('while Slurm does not answer, the status says what was held', () => {
 test('nothing is added to a ConfigMap that has all of it', () => {
   const slurm = { ...known, partitions: new Map([['short', true]]), nodes: new Map() };
   assert.equal(recoverInForce({ text: desired, desired, held: [], slurm }), desired);
+});
+
+test('the port that slurmctld has is kept where the ConfigMap is gone', () => {
+  const from = recoverInForce({
+    text: undefined,
+    desired: `${desired}SlurmctldPort=7000\n`,
+    held: [],
+    slurm: known,
+    port: 6817,
+  });
+  assert.equal(readConf(from).settings.get('slurmctldport'), '6817');
 });

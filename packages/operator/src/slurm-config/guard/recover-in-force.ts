@@ -13,6 +13,8 @@ export interface Remains {
   /** What the status says is held. */
   readonly held: readonly HeldName[];
   readonly slurm: SlurmWork;
+  /** Where slurmctld listens, as the status says. */
+  readonly port?: number | undefined;
 }
 
 export type HeldName = Pick<Hold, 'kind' | 'name'>;
@@ -20,7 +22,7 @@ export type HeldName = Pick<Hold, 'kind' | 'name'>;
 /** Slurm's own limit of MaxNodeCount. */
 const mostNodes = 65_533;
 
-export function recoverInForce({ text, desired, held, slurm }: Remains): string {
+export function recoverInForce({ text, desired, held, slurm, port }: Remains): string {
   const base = text ?? desired;
   const conf = readConf(base);
   const names = (kind: HeldName['kind']) => held.flatMap((item) => (item.kind === kind ? item.name : []));
@@ -46,6 +48,7 @@ export function recoverInForce({ text, desired, held, slurm }: Remains): string 
       return `PartitionName=${name}${members.length === 0 ? '' : ` Nodes=${members.join(',')}`}`;
     }),
     ...(text === undefined ? maxNodeCount(Number(conf.settings.get('maxnodecount') ?? 0), slurm) : []),
+    ...(text === undefined && port !== undefined ? [`SlurmctldPort=${port}`] : []),
     '',
   ].join('\n');
 }

@@ -1,4 +1,5 @@
 /** Keys of slurm.conf whose change makes Slurm lose jobs, each with what was seen on real daemons. Pure. */
+import { port } from '@slurm-operator/api';
 import { describeJobs, type Hold, heldJobs, noJobs } from './hold.ts';
 import { powerSavingHolds } from './power-saving.ts';
 import type { Change, WorkJob } from './slurm-work.ts';
@@ -19,7 +20,13 @@ interface CostlyKey {
   /** Whether a change between these values costs jobs at all. */
   readonly when?: (from: string, to: string) => boolean;
   /** The jobs that a change would cost. */
-  readonly loses: (job: WorkJob, from: string, to: string, jobCount: number) => boolean;
+  readonly loses: (job: WorkJob, from: string, to: string, facts: ChangeFacts) => boolean;
+}
+
+interface ChangeFacts {
+  /** Jobs that slurmctld remembers. */
+  readonly jobCount: number;
+  readonly keepsState: boolean;
 }
 
 const everyJob = (): boolean => true;
@@ -43,11 +50,18 @@ const costlyKeys: readonly CostlyKey[] = [
     loses: activeJobs,
   },
   {
+    key: 'SlurmctldPort',
+    fallback: String(port.slurmctld),
+    cost: 'slurmctld restarts at the new spec.service.port, and steps of jobs that run no longer find it',
+    // The same restart forgets every job of a slurmctld without a volume.
+    loses: ({ active }, _from, _to, { keepsState }) => active || !keepsState,
+  },
+  {
     key: 'MaxJobCount',
     fallback: '10000',
     cost: 'slurmctld forgets every job if it has more jobs than that',
     when: isSmaller,
-    loses: (_job, _from, to, jobCount) => jobCount > Number(to),
+    loses: (_job, _from, to, { jobCount }) => jobCount > Number(to),
   },
   {
     key: 'MaxArraySize',
@@ -71,7 +85,7 @@ export const settingHolds = (change: Change): HeldSetting[] => [
   ...powerSavingHolds(change),
 ];
 
-function costlyHolds({ from, to, slurm }: Change): HeldSetting[] {
+function costlyHolds({ from, to, slurm, keepsState = true }: Change): HeldSetting[] {
   return costlyKeys.flatMap(({ key, fallback, cost, when = differs, loses }): HeldSetting[] => {
     const before = from.settings.get(key.toLowerCase()) ?? fallback;
     const after = to.settings.get(key.toLowerCase()) ?? fallback;
@@ -91,7 +105,8 @@ function costlyHolds({ from, to, slurm }: Change): HeldSetting[] {
           },
         },
       ];
-    const jobs = heldJobs(slurm.jobs.filter((job) => loses(job, before, after, slurm.jobCount)));
+    const facts = { jobCount: slurm.jobCount, keepsState };
+    const jobs = heldJobs(slurm.jobs.filter((job) => loses(job, before, after, facts)));
     if (jobs.ids.length > 0) {
       const message = `${stays}: ${describeJobs(jobs)}. It changes when they have ended and no partition accepts new ones.`;
       return [{ key, value: before, hold: { ...hold, cause: 'jobs', jobs, message } }];

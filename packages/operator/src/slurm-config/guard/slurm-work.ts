@@ -105,6 +105,8 @@ export interface Change {
   readonly to: ConfContent;
   readonly slurm: SlurmWork;
   readonly expected?: ExpectedWorkers;
+  /** The state of slurmctld outlives its pod. @default true */
+  readonly keepsState?: boolean;
 }
 
 /** Partitions whose jobs the user gave up: all of them, or those that do not run yet. */

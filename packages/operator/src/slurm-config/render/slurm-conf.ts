@@ -3,7 +3,7 @@ import { type Accounting, type Controller, type NodeSet, port, resourceName } fr
 import { durationMilliseconds } from '@slurm-operator/kubernetes-values';
 import type { Read } from '../../objects/read.ts';
 import { servesHttp } from '../../objects/slurm-version.ts';
-import { clusterNameOf, controllerReplicas } from '../../objects/slurmctld-endpoints.ts';
+import { clusterNameOf, controllerReplicas, wantedSlurmctldPort } from '../../objects/slurmctld-endpoints.ts';
 import { type ConfSection, type RenderedConf, renderConf } from '../conf-file.ts';
 import { type ConfRecord, field, remainder, type Setting, setting } from '../setting.ts';
 import { slurmSetName } from './slurmd-conf.ts';
@@ -29,10 +29,6 @@ export interface Scripts {
 }
 
 export const stateSaveLocation = (clusterName: string): string => `/var/spool/slurmctld/${clusterName}`;
-
-/** Where slurmctld listens, inside its pod and in front of it alike: Slurm knows one port only. */
-export const slurmctldPort = ({ spec }: Read<Controller>): number =>
-  (spec.external ? spec.externalConfig?.port : spec.service?.port) || port.slurmctld;
 
 /** Options that the cluster does not work without. */
 const mandatory = ({ controller, nodeSets }: SlurmConfInput): Record<string, readonly string[]> => ({
@@ -151,7 +147,7 @@ function general({ controller, nodeSets, leavingWorkers }: SlurmConfInput): Conf
 function hosts(controller: Read<Controller>): Setting[] {
   const { name, namespace } = controller.metadata;
   const { external, externalConfig } = controller.spec;
-  const listen = setting('SlurmctldPort', slurmctldPort(controller));
+  const listen = setting('SlurmctldPort', wantedSlurmctldPort(controller));
   if (external) return [setting('SlurmctldHost', externalConfig?.host ?? ''), listen];
   // Each pod has a Service of its own name: that name stays while the pod is away, and Slurm does not wait for it.
   const replicas = Array.from({ length: controllerReplicas(controller) }, (_, ordinal) => {

@@ -4,8 +4,7 @@ import type { Service } from '@slurm-operator/kube';
 import { type BuiltMeta, builtMeta, selectorLabels } from '../../../objects/object-meta.ts';
 import type { Read } from '../../../objects/read.ts';
 import { buildService } from '../../../objects/service.ts';
-import { controllerReplicas } from '../../../objects/slurmctld-endpoints.ts';
-import { slurmctldPort } from '../../../slurm-config/render/slurm-conf.ts';
+import { controllerReplicas, slurmctldPort } from '../../../objects/slurmctld-endpoints.ts';
 
 /** On the one Service by which metrics are read: through each of them, every figure would count several times. */
 export const metricsLabel = { 'controller.slinky.slurm.net/metrics': 'true' } as const;

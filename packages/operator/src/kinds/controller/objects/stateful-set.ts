@@ -17,9 +17,9 @@ import type { OperatorDefaults } from '../../../objects/operator-defaults.ts';
 import type { Read } from '../../../objects/read.ts';
 import { slurmctldSecurityContext } from '../../../objects/security-contexts.ts';
 import { servesHttp } from '../../../objects/slurm-version.ts';
-import { clusterNameOf, controllerReplicas } from '../../../objects/slurmctld-endpoints.ts';
+import { clusterNameOf, controllerReplicas, slurmctldPort } from '../../../objects/slurmctld-endpoints.ts';
 import { referencedConfigMaps } from '../../../slurm-config/render/config-map.ts';
-import { slurmctldPort, stateSaveLocation } from '../../../slurm-config/render/slurm-conf.ts';
+import { stateSaveLocation } from '../../../slurm-config/render/slurm-conf.ts';
 import { fixOwnershipContainer } from './fix-ownership.ts';
 import { approvedFile, configSeenAnnotation, reconfigureContainer } from './reconfigure.ts';
 

@@ -102,6 +102,7 @@ export function holdConfig(input: HoldInput): ConfigHold {
     workers: new Map(leaving.map(({ setName, workers }) => [setName, workers])),
     expected,
     rereads: filesChanged,
+    keepsState: controller.spec.persistence.enabled,
   });
   const guarded = { ...config, holds: [...config.holds, ...restartHolds(input, config.holds)] };
   if (guarded.holds.length === 0) return { ...guarded, owners, waiting: undefined, forced: false };

@@ -18,6 +18,7 @@ import { type ConfigEvidence, type ConfigHold, noEvidence } from './config-hold.
 import { decideConfig } from './decide-config.ts';
 import { type DesiredTrial, nodesToClose } from './desired-trial.ts';
 import { missing } from './missing.ts';
+import { withPortInForce } from './port-in-force.ts';
 import { imageOf } from './render.ts';
 import { keepsStateInPod, type WantedRestart, wantRestart, withTemplateDigest } from './restart.ts';
 import {
@@ -70,6 +71,8 @@ export interface ControllerDecision {
   readonly nodes: NodeClosing;
   /** A restart of slurmctld that this decision leads to, or that waits. */
   readonly wantedRestart: WantedRestart | undefined;
+  /** Where slurmctld listens until this configuration is in force. */
+  readonly portBefore?: number | undefined;
   /** What fails in the trial is compared with the configuration in force, whose files are all known. */
   readonly comparesTrial: boolean;
 }
@@ -84,13 +87,14 @@ export interface DecisionContext {
 }
 
 export function decideController(
-  given: ObservedController,
+  observedNow: ObservedController,
   defaults: OperatorDefaults,
   { evidence, now, waitingRestart, earlierProlog = false }: DecisionContext = {
     evidence: noEvidence,
     now: 0,
   },
 ): ControllerDecision {
+  const given = withPortInForce(observedNow, evidence);
   const asItMay = asItMayBe(given, defaults);
   const { hold, start } = asItMay;
   const { controller } = asItMay.observed;
@@ -171,6 +175,7 @@ export function decideController(
     awaited: start?.message,
     configHold,
     wantedRestart,
+    portBefore: controller.status?.slurmctldPort,
     comparesTrial: observed.filesInForce === ofConfig.files,
   };
 }
