@@ -226,6 +226,8 @@ export const plantedFaults: readonly PlantedFault[] = [
 
 const operatorPackage = fileURLToPath(new URL('..', import.meta.url));
 const nodeModules = fileURLToPath(new URL('../../../node_modules', import.meta.url));
+/** What the tests of the operator read by its path. */
+const slurmPackage = fileURLToPath(new URL('../../slurm', import.meta.url));
 
 /** Copies the operator below a directory, with this fault in it; answers where the copy is. */
 export function plant(fault: PlantedFault, directory: string): string {
@@ -234,6 +236,7 @@ export function plant(fault: PlantedFault, directory: string): string {
   for (const part of ['src', 'testing', 'generated', 'package.json'])
     cpSync(join(operatorPackage, part), join(copy, part), { recursive: true });
   symlinkSync(nodeModules, join(directory, 'node_modules'));
+  symlinkSync(slurmPackage, join(directory, 'packages/slurm'));
   for (const [file, text] of withFault(fault)) writeFileSync(join(copy, 'src', file), text);
   return copy;
 }
