@@ -155,4 +155,16 @@ export const autoscaleFaults: readonly PlantedFault[] = [
       },
     ],
   },
+  {
+    name: 'awaited-after-autoscale',
+    what: 'a worker that is created for a job after autoscaling was switched off is deleted while Slurm does not answer',
+    law: /A9: /,
+    edits: [
+      {
+        file: 'kinds/nodeset/plan/creations.ts',
+        find: "autoscale !== undefined || askSlurm(slurm, name, lastWrites).kind !== 'absent';",
+        replace: "autoscale !== undefined && askSlurm(slurm, name, lastWrites).kind !== 'absent';",
+      },
+    ],
+  },
 ];

@@ -243,12 +243,11 @@ function checkRevisions({ autoscale, updateRevision }: Observed, { actions }: Wo
       );
 }
 
-/** While Slurm does not answer, a worker that an autoscaled NodeSet created stays: a job may wait for it. */
-function checkAwaited(world: SimulatedWorld, { slurm, workers }: Observed, { actions }: WorkerPlan): void {
+/** While Slurm does not answer, a worker that a job waits for stays, also where autoscaling was off when it was created. */
+function checkAwaited(world: SimulatedWorld, { slurm }: Observed, { actions }: WorkerPlan): void {
   if (slurm.kind === 'known') return;
   for (const action of actions) {
     if (action.kind !== 'delete-worker' || (action.why !== 'scale-in' && action.why !== 'deletion')) continue;
-    if (workers.some(({ uid, forWakeUp }) => uid === action.uid && !forWakeUp)) continue;
     const isWaking = world.slurm.nodes.get(action.slurmName)?.flags.has('POWERING_UP') === true;
     if (isWaking && world.slurm.jobs.some(({ node, waits }) => waits && node === action.slurmName))
       throw new LawBroken(`A9: a job waits for a worker that is deleted: ${JSON.stringify(action)}`);

@@ -7,7 +7,6 @@ import {
   type Claim,
   type KubeNode,
   type Observed,
-  type Slot,
   type SlurmView,
   slotKey,
   slurmNameOf,
@@ -168,7 +167,7 @@ export class SimulatedWorld {
         [this.hasFinalizer, this.finalized] = [false, true];
         return;
       case 'create-worker':
-        return this.#create(action.slot, action.revision);
+        return this.#create(action);
       case 'patch-worker':
         return this.#patch(action);
       case 'mirror-state': {
@@ -213,27 +212,24 @@ export class SimulatedWorld {
     }
   }
 
-  #create(slot: Slot, revision = this.spec.updateRevision): void {
+  #create({ slot, ...made }: Extract<WorkerAction, { kind: 'create-worker' }>): void {
+    const { revision = this.spec.updateRevision, forWakeUp = false } = made;
     const key = slotKey(slot);
     const suffix = slot.mode === 'StatefulSet' ? slot.ordinal : `${slot.nodeName}-${this.#serial}`;
     const name = `workers-${suffix}`;
     if (this.pods.has(name)) return;
     this.#serial += 1;
+    const uid = `pod-${this.#serial}`;
     const claim = `data-${key}`;
     if (!this.claims.has(claim)) {
-      this.claims.set(claim, {
-        name: claim,
-        uid: `claim-${this.#serial}`,
-        slot,
-        ownedByNodeSet: this.spec.retention.whenDeleted === 'Delete',
-        scaledIn: false,
-        terminating: false,
-      });
+      const ownedByNodeSet = this.spec.retention.whenDeleted === 'Delete';
+      const marks = { name: claim, uid: `claim-${this.#serial}`, slot, ownedByNodeSet };
+      this.claims.set(claim, { ...marks, scaledIn: false, terminating: false });
     }
     const naming = { prefix: 'workers-', padding: 0 };
     const slurmName = slurmNameOf(slot, { naming, nodes: this.kubeNodes }) ?? '?';
-    const identity = { name, uid: `pod-${this.#serial}`, slot, slurmName, revision, claims: [claim] };
-    this.pods.set(name, pendingPod({ ...identity, forWakeUp: this.spec.autoscale !== undefined }, this.now));
+    const pod = { name, uid, slot, slurmName, revision, claims: [claim], forWakeUp };
+    this.pods.set(name, pendingPod(pod, this.now));
   }
 
   #patch(action: Extract<WorkerAction, { kind: 'patch-worker' }>): void {

@@ -11,5 +11,5 @@ export const claimScaledInAnnotation = 'nodeset.slinky.slurm.net/scaled-in';
 /** On a pod: where its slurmd looks for slurmctld when it starts. */
 export const confServerAnnotation = 'nodeset.slinky.slurm.net/conf-server';
 
-/** On a pod that was created for a node that Slurm powers up: a job may wait for it. */
+/** On a pod that was created for a node that Slurm has, or may have: a job may wait for it. */
 export const wakeUpAnnotation = 'nodeset.slinky.slurm.net/wake-up';

@@ -16,7 +16,7 @@ import type { Blueprint } from './blueprint.ts';
 
 /** `claims`: the names of those that exist. */
 export async function createWorker(
-  { slot, pinnedTo }: Extract<WorkerAction, { kind: 'create-worker' }>,
+  { slot, pinnedTo, forWakeUp }: Extract<WorkerAction, { kind: 'create-worker' }>,
   observed: Pick<Observed, 'nodes' | 'hashes'>,
   claims: ReadonlySet<string>,
   { nodeSet, template, revision }: Blueprint,
@@ -38,6 +38,7 @@ export async function createWorker(
     hashes: observed.hashes,
     revision,
     pinnedTo,
+    forWakeUp,
   });
   try {
     await client.create(pods, draftOf(pods, pod), { signal });

@@ -36,6 +36,8 @@ export type WorkerAction =
       readonly revision?: string;
       /** The Kubernetes node that its ordinal returns to. */
       readonly pinnedTo?: string;
+      /** A job may wait for it, see `Worker`. */
+      readonly forWakeUp?: boolean;
     }
   /** A pod with our labels and name and without a controller is adopted; one whose labels were removed is released. */
   | { readonly kind: 'adopt-worker' | 'release-worker'; readonly name: string; readonly uid: string }

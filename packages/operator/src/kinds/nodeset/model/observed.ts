@@ -52,7 +52,7 @@ export interface Worker {
    * not reported yet is possible on every machine.
    */
   readonly cannotStart: boolean;
-  /** It was created for a node that Slurm powers up: a job may wait until it has registered. */
+  /** When it was created, Slurm had a node of its name, or may have had one: a job may wait until it has registered. */
   readonly forWakeUp: boolean;
   /** Every container is known to have ended: the kubelet said so. */
   readonly containersDead: boolean;

@@ -24,6 +24,8 @@ export interface WorkerIdentity {
   readonly hashes: Readonly<Record<string, string>>;
   /** StatefulSet mode with pinToNode: the machine that this ordinal returns to. */
   readonly pinnedTo: string | undefined;
+  /** A job may wait for it. */
+  readonly forWakeUp?: boolean | undefined;
 }
 
 export function paddedOrdinal(nodeSet: NodeSet, ordinal: number): string {
@@ -41,7 +43,7 @@ export function claimName(template: string, nodeSet: NodeSet, slot: Slot, hostna
 }
 
 export function workerPod(nodeSet: NodeSet, template: WorkerTemplate, identity: WorkerIdentity): IPod {
-  const { slot, hostname, revision, hashes, pinnedTo } = identity;
+  const { slot, hostname, revision, hashes, pinnedTo, forWakeUp } = identity;
   const { name, namespace, uid } = nodeSet.metadata;
   const node = slot.mode === 'DaemonSet' ? slot.nodeName : pinnedTo;
   const podName = slot.mode === 'StatefulSet' ? `${name}-${paddedOrdinal(nodeSet, slot.ordinal)}` : undefined;
@@ -62,7 +64,8 @@ export function workerPod(nodeSet: NodeSet, template: WorkerTemplate, identity: 
           : {}),
       },
       annotations: {
-        ...(nodeSet.spec.autoscale === undefined ? {} : { ...keptByAutoscalers, [wakeUpAnnotation]: 'true' }),
+        ...(nodeSet.spec.autoscale === undefined ? {} : keptByAutoscalers),
+        ...(forWakeUp ? { [wakeUpAnnotation]: 'true' } : {}),
         ...template.annotations,
         ...hashes,
         // The plan needs to know where a pod belongs even before it is scheduled.

@@ -10,6 +10,7 @@ import {
   nodeSetKind,
 } from '@slurm-operator/api';
 import { slurmdConf, slurmSetName } from '../../../slurm-config/render/slurmd-conf.ts';
+import { wakeUpAnnotation } from '../annotations.ts';
 import { hostnamePrefix, workerClaims, workerPod } from './worker-pod.ts';
 import { workerSshConfig } from './worker-ssh.ts';
 import { workerTemplate } from './worker-template.ts';
@@ -115,6 +116,7 @@ test('a worker carries its identity and finds its controller', () => {
     revision: 'abc',
     hashes: { 'slinky.slurm.net/slurm-key-hash': 'k1' },
     pinnedTo: undefined,
+    forWakeUp: true,
   });
   assert.equal(pod.metadata?.name, 'gpu-007');
   assert.equal(pod.spec?.hostname, 'gpu-007');
@@ -122,6 +124,7 @@ test('a worker carries its identity and finds its controller', () => {
   assert.equal(pod.metadata?.labels?.[label.podIndex], '007');
   assert.equal(pod.metadata?.labels?.[label.cluster], 'main');
   assert.equal(pod.metadata?.labels?.[label.revision], 'abc');
+  assert.equal(pod.metadata?.annotations?.[wakeUpAnnotation], 'true');
   assert.equal(pod.metadata?.annotations?.[annotation.defaultContainer], 'slurmd');
   assert.equal(pod.metadata?.annotations?.[annotation.slurmKeyHash], 'k1');
   const slurmd = pod.spec?.containers[0];

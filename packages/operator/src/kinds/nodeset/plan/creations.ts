@@ -1,6 +1,7 @@
 /** Which vacant slots are filled now, and what keeps others empty. */
 import { isLeftAsleep } from '../autoscale/slot-states.ts';
 import type { WorkerAction } from '../model/actions.ts';
+import { askSlurm } from '../model/node-state.ts';
 import { type Claim, type Observed, type Slot, slotKey, slurmNameOf } from '../model/observed.ts';
 import { keptRevision, olderRevisionFor } from './revisions.ts';
 
@@ -44,7 +45,12 @@ export function planCreations(
     if (obstacle === undefined) {
       if (isNew) room -= 1;
       const revision = olderRevisionFor(slot, observed, kept);
-      actions.push({ kind: 'create-worker', slot, ...(revision === undefined ? {} : { revision }) });
+      actions.push({
+        kind: 'create-worker',
+        slot,
+        ...(revision === undefined ? {} : { revision }),
+        ...(mayBeAwaited(name, observed) ? { forWakeUp: true } : {}),
+      });
     } else {
       withheld.push(obstacle.why);
       wakes.push(obstacle.until);
@@ -52,6 +58,10 @@ export function planCreations(
   }
   return { actions, withheld, wakes, nameConflicts: nameConflicts(observed, vacant) };
 }
+
+/** Slurm gives jobs to nodes that it has. A maximum may be lowered and autoscaling switched off before the worker of such a node exists. */
+const mayBeAwaited = (name: string, { autoscale, slurm, lastWrites }: Observed): boolean =>
+  autoscale !== undefined || askSlurm(slurm, name, lastWrites).kind !== 'absent';
 
 function nameConflicts(observed: Observed, vacant: readonly Slot[]): string[] {
   if (observed.takenNames.size === 0) return [];

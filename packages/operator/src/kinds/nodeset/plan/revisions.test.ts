@@ -152,7 +152,9 @@ test('a worker that Slurm wakes is the newest, below the partition too: the reco
     update: below(1),
   });
   const made = planWorkers(given, now).actions.filter(({ kind }) => kind === 'create-worker');
-  assert.deepEqual(made, [{ kind: 'create-worker', slot: { mode: 'StatefulSet', ordinal: 0 } }]);
+  assert.deepEqual(made, [
+    { kind: 'create-worker', slot: { mode: 'StatefulSet', ordinal: 0 }, forWakeUp: true },
+  ]);
 });
 
 test('a worker that was recreated below the partition is kept', () => {

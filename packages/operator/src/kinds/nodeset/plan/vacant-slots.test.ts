@@ -35,6 +35,18 @@ test('a record that must stay does not keep the slot vacant', () => {
   assert.deepEqual(decide({ ...drained, features, base: 'ALLOCATED' }).kinds, ['create-worker']);
 });
 
+test('a worker is marked while a job may wait for it: Slurm has a node of its name, or may have one', () => {
+  const isMarked = (over: Partial<Observed>, nodes: SlurmNode[]) =>
+    plan(observed([], nodes, { replicas: 1, ...over }), now).actions.flatMap((action) =>
+      action.kind === 'create-worker' ? [action.forWakeUp === true] : [],
+    );
+  const awaited = slurmNode(0, { base: 'ALLOCATED', flags: new Set(['CLOUD', 'POWERING_UP']) });
+  assert.deepEqual(isMarked({}, [awaited]), [true], 'autoscaling was switched off');
+  assert.deepEqual(isMarked({}, []), [false]);
+  assert.deepEqual(isMarked({ slurm: { kind: 'unknown', since: 0, why: 'down' } }, []), [true]);
+  assert.deepEqual(isMarked({ lastWrites: new Map([['w-0', now + 1]]) }, []), [true], 'an older list');
+});
+
 test('no worker is created that MaxNodeCount of slurm.conf has no room for', () => {
   const three = observed([worker(0)], [slurmNode(0)], { replicas: 3, room: { limit: 2, free: 1 } });
   const { actions, withheld, wakeAt } = plan(three, now);

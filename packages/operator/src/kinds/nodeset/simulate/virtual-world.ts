@@ -176,7 +176,8 @@ export class VirtualWorld {
     this.#pending.push({ at, kind, uid });
   }
 
-  #create({ slot, revision, pinnedTo }: Extract<WorkerAction, { kind: 'create-worker' }>, now: number): void {
+  #create(action: Extract<WorkerAction, { kind: 'create-worker' }>, now: number): void {
+    const { slot, revision, pinnedTo, forWakeUp = false } = action;
     this.#serial += 1;
     const slurmName = slurmNameOf(slot, this.#base) ?? '';
     const uid = `simulated-${this.#serial}`;
@@ -199,7 +200,7 @@ export class VirtualWorld {
       startedAt: undefined,
       everStarted: false,
       cannotStart: false,
-      forWakeUp: this.#base.autoscale !== undefined,
+      forWakeUp,
       containersDead: false,
       endedAt: undefined,
       problem: undefined,
