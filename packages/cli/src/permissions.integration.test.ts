@@ -108,6 +108,8 @@ test('each command asks Kubernetes for what its role grants and its needs name, 
       assert.ok(elsewhereOnly.includes(command.name), command.name);
       continue;
     }
+    // It asks for revisions only once the operator has seen what `pause` and `resume` changed.
+    if (command.name === 'rollout undo') await world.observeNodeSet();
     const from = world.server.audit.total;
     // What belongs to another program comes last.
     const { err } = await world.run([...here, ...command.name.split(' '), ...call], {

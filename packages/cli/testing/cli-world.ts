@@ -197,6 +197,14 @@ export class CliWorld {
     );
   }
 
+  /** The operator has seen the newest spec of the NodeSet. */
+  async observeNodeSet(status: Readonly<Record<string, unknown>> = {}): Promise<void> {
+    const ref = { namespace, name: 'gpu' };
+    const { metadata } = await this.client.get(nodeSets, ref);
+    const body = { status: { observedGeneration: metadata.generation, ...status } };
+    await this.client.mergePatch(nodeSets, ref, body, { subresource: 'status' });
+  }
+
   async #createWorker(name: string): Promise<void> {
     await this.client.create(pods, {
       apiVersion: 'v1',

@@ -28,13 +28,16 @@ interface Progress {
   readonly text: string;
 }
 
+/** Whether the spec is newer than what the status is about. */
+const isUnseen = ({ status, metadata }: Live<NodeSet>): boolean =>
+  (status?.observedGeneration ?? 0) < (metadata.generation ?? 0);
+
 export function progressOf(set: Live<NodeSet>): Progress {
-  const { status, metadata, spec } = set;
+  const { status, spec } = set;
   const desired = status?.desired ?? spec.replicas ?? 0;
   const updated = status?.updatedReplicas ?? 0;
   const available = status?.availableReplicas ?? 0;
-  if ((status?.observedGeneration ?? 0) < (metadata.generation ?? 0))
-    return { done: false, text: 'waiting for the operator to see the change' };
+  if (isUnseen(set)) return { done: false, text: 'waiting for the operator to see the change' };
   const ready = status?.conditions?.find(({ type }) => type === conditionType.ready);
   const paused = spec.updateStrategy?.rollingUpdate?.paused;
   if (updated < desired)
@@ -127,6 +130,11 @@ async function undo(session: Session, line: CommandLine): Promise<number> {
   const set = await nodeSetOf(session, line.args[0]);
   const client = await session.client();
   const { namespace, name, uid } = set.metadata;
+  // Until then nodeSetHash names the revision before the newest change, and the one before that would be chosen.
+  if (isUnseen(set))
+    throw new CliError(
+      `The operator has not seen the newest change of NodeSet ${name} yet, so its previous revision is not known: try again in a few seconds.`,
+    );
   const { items } = await client.list(controllerRevisions, { namespace, signal: session.signal });
   const mine = items
     .filter(({ metadata }) => metadata.ownerReferences?.some((owner) => owner.uid === uid))
