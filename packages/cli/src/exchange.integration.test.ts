@@ -12,7 +12,7 @@ import { after, before, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { tokenExchange } from '@slurm-operator/api';
 import { type ForwardingNode, startForwardingNode } from '@slurm-operator/apiserver/testing';
-import { configMaps, namespaces, secrets } from '@slurm-operator/kube';
+import { configMaps, namespaces, pods, secrets } from '@slurm-operator/kube';
 import { freePort, until } from '@slurm-operator/kube/testing';
 import { CliWorld } from '../testing/cli-world.ts';
 import { bundleCli } from './bundle.ts';
@@ -215,6 +215,20 @@ test('a person gets a token of their own, for five minutes, and Slurm sees them'
   assert.ok(
     world.slurm.requests.slice(from).some(({ user, path }) => user === 'alice' && path.includes('jobs')),
   );
+});
+
+test('a manager that ends is not asked', async () => {
+  // Its name comes first, and nothing answers there as the exchange does.
+  await createPod('slinky', 'slurm-operator--old', {
+    labels: { 'app.kubernetes.io/name': 'slurm-operator', 'app.kubernetes.io/component': 'operator' },
+    port: { name: tokenExchange.portName, containerPort: 9444 },
+  });
+  const ref = { namespace: 'slinky', name: 'slurm-operator--old' };
+  await world.client.delete(pods, ref);
+  const { metadata } = await world.client.get(pods, ref);
+  assert.notEqual(metadata.deletionTimestamp, undefined);
+  const { code, err } = await as(await tokenOf('alice'), ['token']);
+  assert.equal(code, 0, err);
 });
 
 test('attacks through the plugin', async () => {

@@ -2,6 +2,7 @@
 import { label } from '@slurm-operator/api';
 import { deployments, type Live, type Pod, pods } from '@slurm-operator/kube';
 import { CliError } from '../errors.ts';
+import { servingFirst } from '../session/serving-pods.ts';
 import type { Session } from '../session/session.ts';
 
 export const daemons = ['slurmctld', 'slurmd', 'slurmdbd', 'slurmrestd', 'login', 'operator'] as const;
@@ -22,7 +23,7 @@ export interface DaemonPod {
   readonly daemon: Daemon;
 }
 
-/** `slurmctld`, `slurmd/gpu-3`, `gpu-3`, `login`, `operator`. */
+/** `slurmctld`, `slurmd/gpu-3`, `gpu-3`, `login`, `operator`: the pod to connect to first. */
 export async function findDaemon(session: Session, word: string): Promise<readonly DaemonPod[]> {
   const [first = '', name] = word.replace(/^(node|worker|pod)\//, 'slurmd/').split('/');
   const daemon = daemons.find((each) => each === first);
@@ -45,7 +46,7 @@ export async function findDaemon(session: Session, word: string): Promise<readon
         ? `There is no pod of ${first} in namespace ${metadata.namespace}.`
         : `There is no ${daemon ?? 'worker'} ${wanted} in namespace ${metadata.namespace}: name one of ${daemons.join(', ')}, slurmd/NODE or a node.`,
     );
-  return active(mine).map((pod) => ({
+  return servingFirst(mine, isActive).map((pod) => ({
     namespace: metadata.namespace,
     pod: pod.metadata.name,
     container: pod.metadata.annotations?.['kubectl.kubernetes.io/default-container'] ?? daemon ?? 'slurmd',
@@ -53,14 +54,7 @@ export async function findDaemon(session: Session, word: string): Promise<readon
   }));
 }
 
-/** The active slurmctld first. */
-const active = (found: readonly Live<Pod>[]): readonly Live<Pod>[] =>
-  found.toSorted(
-    (a, b) =>
-      Number(b.metadata.labels?.[label.activeController] === 'true') -
-        Number(a.metadata.labels?.[label.activeController] === 'true') ||
-      a.metadata.name.localeCompare(b.metadata.name, 'en', { numeric: true }),
-  );
+const isActive = ({ metadata }: Live<Pod>): boolean => metadata.labels?.[label.activeController] === 'true';
 
 async function operatorPods(session: Session): Promise<readonly DaemonPod[]> {
   const client = await session.client();
@@ -80,7 +74,7 @@ async function operatorPods(session: Session): Promise<readonly DaemonPod[]> {
   const found = await client.list(pods, { namespace, labelSelector: selector, signal: session.signal });
   if (found.items.length === 0)
     throw new CliError(`The Deployment ${deployment.metadata.name} in namespace ${namespace} has no pods.`);
-  return found.items.map((pod) => ({
+  return servingFirst(found.items).map((pod) => ({
     namespace: namespace ?? '',
     pod: pod.metadata.name,
     container: pod.spec?.containers[0]?.name ?? 'manager',

@@ -13,6 +13,7 @@ import {
 } from '@slurm-operator/kube';
 import type { TokenProvider } from '@slurm-operator/slurm';
 import { CliError } from '../errors.ts';
+import { isLeaving, isReady } from './serving-pods.ts';
 import type { Session } from './session.ts';
 
 export type Exchanged =
@@ -86,13 +87,11 @@ async function findExchange(session: Session, client: Client): Promise<Exchange 
     });
     const authority = published.data?.['ca.crt'] ?? '';
     for (const pod of items) {
-      const isReady = pod.status?.conditions?.some(
-        ({ type, status }) => type === 'Ready' && status === 'True',
-      );
       const port = pod.spec?.containers
         .flatMap(({ ports }) => ports ?? [])
         .find(({ name }) => name === tokenExchange.portName)?.containerPort;
-      if (isReady === true && port !== undefined && authority !== '') return { authority, pod, port };
+      if (isReady(pod) && !isLeaving(pod) && port !== undefined && authority !== '')
+        return { authority, pod, port };
     }
     return undefined;
   } catch (error) {

@@ -12,6 +12,7 @@ import {
 import { CliError, NoTokenError } from '../errors.ts';
 import { exchangedToken } from './exchange.ts';
 import { controllers, restApis } from './resources.ts';
+import { isLeaving, isReady } from './serving-pods.ts';
 import type { Session } from './session.ts';
 
 export interface OpenSlurm extends AsyncDisposable {
@@ -92,9 +93,7 @@ async function restPod(session: Session, client: Client, namespace: string, cont
   const names = new Set(mine.map(({ metadata }) => metadata.name));
   const ready = found.find(
     (pod) =>
-      names.has(pod.metadata.labels?.['app.kubernetes.io/instance'] ?? '') &&
-      pod.metadata.deletionTimestamp === undefined &&
-      pod.status?.conditions?.some(({ type, status }) => type === 'Ready' && status === 'True') === true,
+      names.has(pod.metadata.labels?.['app.kubernetes.io/instance'] ?? '') && !isLeaving(pod) && isReady(pod),
   );
   if (ready === undefined)
     throw new CliError(
