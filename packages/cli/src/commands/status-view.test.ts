@@ -69,13 +69,42 @@ test('shows the objects of this cluster, and of the workers those that need atte
   assert.ok(statusLines(input, { ...options, verbose: true }).some(({ name }) => name === 'gpu-0'));
 });
 
+/** The cluster with this Controller and these workers, and nothing else that is not well. */
+const headOf = (conditions: readonly ReturnType<typeof condition>[], more: Partial<StatusInput> = {}) => {
+  const controllers = [custom<'controllers'>('Controller', 'slurm', { conditions })];
+  const nodeSets = [custom<'nodeSets'>('NodeSet', 'gpu', { spec: { ...ref, replicas: 1 } })];
+  const whole = { ...input, controllers, nodeSets, pods: [], ...more };
+  return headline(whole, statusLines(whole, { ...options, verbose: true }));
+};
+const wellOff = condition('Ready', 'True', 'AllReady', '');
+
 test('counts nodes and jobs above the tree', () => {
-  assert.deepEqual(headline(input.cluster), {
+  assert.deepEqual(headOf([wellOff]), {
     title: 'slurm · Slurm 26.05.4 · namespace slurm',
     counts: '3 nodes: 2 idle, 1 down   jobs: 1 running, 2 pending',
     health: '✔ Ready',
     tone: 'good',
   });
+});
+
+test('says nothing better above the tree than what is in it', () => {
+  const rejected = condition('Degraded', 'True', 'ConfigRejected', 'it rejects a line');
+  const held = condition('ConfigApplied', 'False', 'ConfigHeld', 'a job needs it');
+  const seen = (...given: Parameters<typeof headOf>) => {
+    const { health, tone } = headOf(...given);
+    return [health, tone];
+  };
+  assert.deepEqual(seen([wellOff, rejected]), ['✖ ConfigRejected', 'bad']);
+  assert.deepEqual(seen([wellOff, rejected], { nodeSets: input.nodeSets }), [
+    '✖ ConfigRejected and 1 more',
+    'bad',
+  ]);
+  assert.deepEqual(seen([wellOff, held]), ['! ConfigHeld', 'warning']);
+  assert.deepEqual(seen([]), ['◌ Unknown', 'quiet'], 'its operator has said nothing yet');
+  assert.deepEqual(seen([wellOff], { silence: hour }), ['! NoOperator', 'warning']);
+  const drained = { ...custom<'nodeSets'>('NodeSet', 'gpu', { spec: ref }) };
+  const pods = [{ ...pod('gpu-1', mirror('Idle', 'Drain')) }];
+  assert.deepEqual(seen([wellOff], { nodeSets: [drained], pods }), ['◌ Drained', 'warning']);
 });
 
 test('a worker without conditions of Slurm has not registered', () => {

@@ -233,22 +233,40 @@ export function shortSpan(ms: number): string {
   return `${seconds}s`;
 }
 
-/** The two lines above the tree. */
-export function headline(cluster: Values['clusters'][number]): {
+/** Of the cluster, else the worst in the tree: what is below must not be worse than what is said above it. */
+function overallHealth({ cluster, silence }: StatusInput, tree: readonly Line[]): readonly [string, Tone] {
+  const ready = conditionOf(cluster, conditionType.ready);
+  const degraded = conditionOf(cluster, conditionType.degraded);
+  if (degraded?.status === 'True') return [`✖ ${degraded.reason}`, 'bad'];
+  if (cluster.status?.isReady !== true || ready?.status === 'False')
+    return [
+      `✖ ${ready?.reason ?? conditionOf(cluster, conditionType.slurmConnected)?.reason ?? 'Unknown'}`,
+      'bad',
+    ];
+  if (silence !== undefined) return ['! NoOperator', 'warning'];
+  for (const tone of ['bad', 'warning', 'quiet'] as const) {
+    const all = tree.filter((line) => line.tone === tone);
+    // A NodeSet says what its workers say.
+    const objects = all.filter(({ depth }) => depth < 2);
+    const [first, ...more] = objects.length > 0 ? objects : all;
+    if (first !== undefined)
+      return [more.length === 0 ? first.status : `${first.status} and ${more.length} more`, tone];
+  }
+  return ['✔ Ready', 'good'];
+}
+
+/** The two lines above the tree, of which every line is given. */
+export function headline(
+  input: StatusInput,
+  tree: readonly Line[],
+): {
   readonly title: string;
   readonly counts: string;
   readonly health: string;
   readonly tone: Tone;
 } {
-  const { status, metadata } = cluster;
-  const ready = conditionOf(cluster, conditionType.ready);
-  const [health_, tone]: readonly [string, Tone] =
-    status?.isReady === true && ready?.status !== 'False'
-      ? ['✔ Ready', 'good']
-      : [
-          `✖ ${ready?.reason ?? conditionOf(cluster, conditionType.slurmConnected)?.reason ?? 'Unknown'}`,
-          'bad',
-        ];
+  const { status, metadata } = input.cluster;
+  const [health_, tone] = overallHealth(input, tree);
   const { nodes, jobs } = status ?? {};
   const parts = [
     nodes === undefined

@@ -1,6 +1,5 @@
 /** status: a cluster at a glance, as a tree. */
 import { leaderLostFor, span } from '@slurm-operator/advice';
-import { conditionType } from '@slurm-operator/api';
 import { pods, sleep } from '@slurm-operator/kube';
 import type { Command } from '../command-line/command.ts';
 import { CliError, exitCode } from '../errors.ts';
@@ -50,8 +49,9 @@ async function look(session: Session): Promise<StatusInput> {
 
 function draw(session: Session, input: StatusInput, verbose: boolean): string {
   const { paint, io } = session;
-  const lines = statusLines(input, { now: io.now(), timeZone: io.timeZone, verbose });
-  const { title, counts, health, tone } = headline(input.cluster);
+  const options = { now: io.now(), timeZone: io.timeZone };
+  const lines = statusLines(input, { ...options, verbose });
+  const { title, counts, health, tone } = headline(input, statusLines(input, { ...options, verbose: true }));
   const space = Math.max(3, Math.min(io.columns, 110) - width(title) - width(health));
   const tree = table(
     lines.map((line, index) => ({ ...line, branch: branch(lines, index) })),
@@ -64,18 +64,8 @@ function draw(session: Session, input: StatusInput, verbose: boolean): string {
     ],
     { paint, headers: !session.line.has('no-headers'), columns: io.isTty ? io.columns : undefined },
   );
-  const bad = [
-    input.cluster,
-    ...input.controllers,
-    ...input.nodeSets,
-    ...input.loginSets,
-    ...input.accountings,
-    ...input.restApis,
-  ].some(({ status }) =>
-    status?.conditions?.some(({ type, status: is }) => type === conditionType.degraded && is === 'True'),
-  );
   const hint =
-    bad || tone === 'bad'
+    tone === 'bad' || health.startsWith('!')
       ? `\n${paint('quiet', `kubectl slurm doctor -n ${input.cluster.metadata.namespace} says why, and what to do.`)}\n`
       : '';
   const old =
