@@ -8,6 +8,7 @@ import { type Client, configMaps, deployments, namespaces, nodes } from '@slurm-
 import { controllers, loginSets, nodeSets, restApis, tokens } from '@slurm-operator/operator';
 import { runCommand } from '@slurm-operator/sandbox';
 import { until } from './until.ts';
+import { withPodSpec } from './with-pod-spec.ts';
 
 const namespace = 'slurm-demo';
 const operatorNamespace = 'slurm-demo-operator';
@@ -187,7 +188,7 @@ export async function provokeRules({ client, kubeconfig, plugin }: ProvokeOption
         ...spec,
         replicas: change.replicas ?? 1,
         partition: { enabled: false },
-        template: { ...spec.template, spec: { hostname: `${name}-`, ...change.template } },
+        template: withPodSpec(spec.template, { hostname: `${name}-`, ...change.template }),
         ...change.spec,
       },
     } as never); // defaults that the type asks for are set by the server
@@ -288,7 +289,7 @@ export async function provokeRules({ client, kubeconfig, plugin }: ProvokeOption
         ...set.spec,
         replicas: 1,
         partition: { enabled: false },
-        template: { ...set.spec.template, spec: { hostname: 'claims-' } },
+        template: withPodSpec(set.spec.template, { hostname: 'claims-' }),
         volumeClaimTemplates: [{ metadata: { name: 'data' }, spec: claim }],
       },
     } as never); // defaults that the type asks for are set by the server

@@ -11,6 +11,7 @@ import { type Client, secrets } from '@slurm-operator/kube';
 import { controllers, loginSets, nodeSets } from '@slurm-operator/operator';
 import { runCommand } from '@slurm-operator/sandbox';
 import { until } from './until.ts';
+import { withPodSpec } from './with-pod-spec.ts';
 
 const namespace = 'slurm-demo';
 
@@ -63,7 +64,9 @@ async function record(
     return stdout.trim().replace('job/', '');
   };
   const waitFor = (what: string, pattern: RegExp, ...words: readonly string[]) =>
-    until(what, async () => pattern.test((await quietly(...words)).stdout));
+    until(what, async () => pattern.test((await quietly(...words)).stdout), {
+      seen: async () => (await quietly(...words)).stdout,
+    });
 
   note('A healthy cluster.');
   await waitFor('a healthy cluster', /✔ Ready/, 'status');
@@ -169,7 +172,7 @@ async function record(
       ...set.spec,
       replicas: 1,
       partition: { enabled: false },
-      template: { ...set.spec.template, spec: { hostname: 'far-', nodeSelector: { 'no-such': 'label' } } },
+      template: withPodSpec(set.spec.template, { hostname: 'far-', nodeSelector: { 'no-such': 'label' } }),
     },
   } as never); // defaults that the type asks for are set by the server
   await client.mergePatch(

@@ -83,6 +83,26 @@ test('what is wrong with one NodeSet is not blamed on another object', () => {
   );
 });
 
+test('an object that Kubernetes refuses is one error, not an error and a warning', () => {
+  const message = 'workers: cannot create Pod gpu-0: volumeMounts[2].name: Not found: "people" (422)';
+  const conditions = [
+    condition('Ready', 'False', 'ApplyFailed', message),
+    condition('Degraded', 'True', 'ApplyFailed', message),
+  ];
+  const { findings } = diagnose(
+    withValues({ nodeSets: [custom('NodeSet', 'gpu', { conditions })] }),
+    context,
+  );
+  assert.deepEqual(
+    findings.map(({ rule: id, severity, consequences }) => [
+      id,
+      severity,
+      consequences.map((each) => each.rule),
+    ]),
+    [['D19', 'error', ['G12']]],
+  );
+});
+
 test('says which evidence is missing and why, and which rules it cost', () => {
   const evidence = {
     ...withValues(),

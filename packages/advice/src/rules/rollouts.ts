@@ -321,7 +321,7 @@ const ofEverything = ['B9', 'B8', 'B20', 'B16', 'B1', 'D8', 'A6', 'A7', 'A11', '
 const ofController = ['B7', 'B15', 'B18', 'B19', 'C11'];
 /** They are about pods, nodes or objects with names. */
 const ofOne =
-  'B18 C1 C2 C12 C6 D4 D1 D2 D3 D5 D6 D9 D15 D16 D17 D7 D10 D11 D18 D20 E2 E3 E4 E5 E6 E7 E14'.split(' ');
+  'B18 C1 C2 C12 C6 D4 D1 D2 D3 D5 D6 D9 D15 D16 D17 D7 D10 D11 D18 D19 D20 E2 E3 E4 E5 E6 E7 E14'.split(' ');
 
 /** What explains a condition: a finding about something that it names, or about a pod of the object, else what concerns the whole cluster. */
 function causesOf({ kind, metadata }: WithConditions, message: string): readonly Cause[] {
