@@ -27,6 +27,8 @@ import { buildManualTrial } from './slurm-config/trial/manual-trial.ts';
 import type { NodesView } from './slurm-connection/slurm-gateway.ts';
 
 export { revisionHash } from './kinds/nodeset/objects/revision.ts';
+export { wantedWindow } from './kinds/nodeset/plan/maintenance-window.ts';
+export { isRecurring } from './kinds/nodeset/plan/reservation.ts';
 export { type Forecast, type ForecastJob, forecast } from './kinds/nodeset/simulate/forecast.ts';
 export type { Simulation } from './kinds/nodeset/simulate/simulate.ts';
 export type { Durations } from './kinds/nodeset/simulate/virtual-world.ts';

@@ -1,6 +1,6 @@
 /** rollout: status, pause, resume and undo of a NodeSet. */
 import { count, hosts } from '@slurm-operator/advice';
-import { conditionType, label, type NodeSet } from '@slurm-operator/api';
+import { label, type NodeSet } from '@slurm-operator/api';
 import { controllerRevisions, type JsonPatch, type Live, NotFoundError, pods } from '@slurm-operator/kube';
 import type { Command } from '../command-line/command.ts';
 import { CliError, exitCode } from '../errors.ts';
@@ -9,6 +9,7 @@ import { nodeSets } from '../session/resources.ts';
 import type { Session } from '../session/session.ts';
 import { timeoutOf, waitUntil } from '../session/wait-until.ts';
 import { readObjects, writeNodeSets } from './needs.ts';
+import { isUnseen, progressOf } from './rollout-progress.ts';
 
 export async function nodeSetOf(session: Session, word: string | undefined): Promise<Live<NodeSet>> {
   if (word === undefined) throw new CliError('Name a NodeSet, such as nodeset/gpu.');
@@ -23,54 +24,26 @@ export async function nodeSetOf(session: Session, word: string | undefined): Pro
   }
 }
 
-interface Progress {
-  readonly done: boolean;
-  readonly text: string;
-}
-
-/** Whether the spec is newer than what the status is about. */
-const isUnseen = ({ status, metadata }: Live<NodeSet>): boolean =>
-  (status?.observedGeneration ?? 0) < (metadata.generation ?? 0);
-
-export function progressOf(set: Live<NodeSet>): Progress {
-  const { status, spec } = set;
-  const desired = status?.desired ?? spec.replicas ?? 0;
-  const updated = status?.updatedReplicas ?? 0;
-  const available = status?.availableReplicas ?? 0;
-  if (isUnseen(set)) return { done: false, text: 'waiting for the operator to see the change' };
-  const ready = status?.conditions?.find(({ type }) => type === conditionType.ready);
-  const paused = spec.updateStrategy?.rollingUpdate?.paused;
-  if (updated < desired)
-    return {
-      done: false,
-      text: `${updated} of ${desired} workers have the new revision${paused ? '; the rollout is paused' : ''}${ready?.status === 'False' ? `: ${ready.message}` : ''}`,
-    };
-  if ((status?.replicas ?? 0) > desired)
-    return {
-      done: false,
-      text: `${(status?.replicas ?? 0) - desired} workers are still to be removed${ready?.status === 'False' ? `: ${ready.message}` : ''}`,
-    };
-  if (available < desired)
-    return {
-      done: false,
-      text: `${available} of ${desired} workers are available${ready?.status === 'False' ? `: ${ready.message}` : ''}`,
-    };
-  return { done: true, text: `all ${desired} workers have the newest revision` };
-}
-
 async function showStatus(session: Session, line: CommandLine): Promise<number> {
   const wait = line.has('watch') || line.has('timeout');
   const timeoutSeconds = timeoutOf(session);
   let told = '';
   const look = async () => {
     const set = await nodeSetOf(session, line.args[0]);
-    const { done, text } = progressOf(set);
+    const { state, text } = progressOf(set, {
+      now: await session.serverNow(),
+      timeZone: session.io.timeZone,
+    });
+    const done = state === 'over';
     const object = `nodeset/${set.metadata.name}`;
-    if (text !== told && !session.printObject('RolloutStatus', { object, done, message: text }, [object]))
+    if (
+      text !== told &&
+      !session.printObject('RolloutStatus', { object, done, state, message: text }, [object])
+    )
       session.io.out(`${object}: ${text}\n`);
     told = text;
     if (done) return exitCode.good;
-    return wait ? undefined : exitCode.findings;
+    return wait && state === 'moving' ? undefined : exitCode.findings;
   };
   return waitUntil<number>(session, look, {
     everyMs: 1_000,
@@ -182,7 +155,11 @@ export const rollout: readonly Command[] = [
     name: 'rollout status',
     summary: 'Say how far a rollout is; exit code 0 when it is over',
     flags: [
-      { name: 'watch', short: 'w', description: 'Wait until it is over.' },
+      {
+        name: 'watch',
+        short: 'w',
+        description: 'Wait until it is over, or waits for you or for a maintenance window.',
+      },
       { name: 'timeout', value: 'SECONDS', description: 'Wait at most so long. Default: a day.' },
     ],
     examples: ['rollout status nodeset/gpu', 'rollout status nodeset/gpu --timeout 3600'],

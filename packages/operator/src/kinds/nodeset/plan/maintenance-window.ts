@@ -1,5 +1,6 @@
 /** The maintenance window of a ScheduledUpdate: what the NodeSet asks for, what is recorded of it, and the actions in between. Pure. */
 import { conditionType, type NodeSet, resourceName } from '@slurm-operator/api';
+import type { DeepReadonly } from '@slurm-operator/kube';
 import { durationMilliseconds } from '@slurm-operator/kubernetes-values';
 import type { ReservationWrite } from '@slurm-operator/slurm';
 import type { CustomAction } from '../../../framework/actions.ts';
@@ -56,7 +57,7 @@ export interface WindowPlan {
 }
 
 /** The window that the NodeSet asks for; undefined when it asks for none. */
-export function wantedWindow(nodeSet: NodeSet): Window | undefined {
+export function wantedWindow(nodeSet: DeepReadonly<NodeSet>): Window | undefined {
   const { updateStrategy, replicas, scalingMode } = nodeSet.spec;
   const { type, scheduledUpdate } = updateStrategy;
   const idle = scalingMode === 'StatefulSet' && replicas === 0;

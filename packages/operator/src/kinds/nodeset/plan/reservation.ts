@@ -30,6 +30,8 @@ export type ReservationStep =
 
 const recurring = new Set(['HOURLY', 'DAILY', 'WEEKLY', 'WEEKEND', 'WEEKDAY']);
 
+export const isRecurring = ({ flags }: Window): boolean => flags.some((flag) => recurring.has(flag));
+
 export interface MadeWindow {
   readonly name: string;
   readonly startsAt: number;
@@ -69,7 +71,7 @@ export function planReservation(
   const sameNodes = nodes.length === live.nodes.size && nodes.every((node) => live.nodes.has(node));
   const active = live.startsAt !== undefined && live.startsAt <= now;
   // Slurm itself moves the start of a recurring window, and an active one may only change its nodes.
-  const keepsStart = active || wanted.flags.some((flag) => recurring.has(flag));
+  const keepsStart = active || isRecurring(wanted);
   const sameStart =
     keepsStart || Math.floor((live.startsAt ?? 0) / 1000) === Math.floor(wanted.startsAt / 1000);
   if (sameNodes && sameStart) return { kind: 'none' };
