@@ -29,6 +29,7 @@ test('it is small, and runs as an unprivileged user', async () => {
 test('its programs start: both parts of the operator, and a curl that goes nowhere', async () => {
   assert.match((await inImage('/manager', '--help')).stdout, /runs Slurm clusters on Kubernetes/);
   assert.match((await inImage('/webhook', '--help')).stdout, /validates what CEL rules cannot/);
+  assert.match((await inImage('/dashboard', '--help')).stdout, /dashboard/);
   assert.equal((await inImage('/usr/bin/node', '--version')).stdout.trim(), `v${nodeVersion}`);
   await assert.rejects(inImage('/usr/bin/curl', 'http://example.org/'), /is not localhost/);
 });
@@ -51,7 +52,7 @@ test('there is no shell in it, nor anything else to run', async () => {
   }
   const expected = [
     /^\/usr\/bin\/node$/,
-    /^\/usr\/lib\/slurm-operator\/(manager|webhook|curl)\.js$/,
+    /^\/usr\/lib\/slurm-operator\/(manager|webhook|dashboard|curl)\.js$/,
     /^\/lib(64)?\/.*\.so\.\d+$/,
   ];
   assert.deepEqual(

@@ -6,12 +6,14 @@ import {
   customResourceDefinition,
   type NodeSet,
   nodeSetKind,
+  resourceName,
 } from '@slurm-operator/api';
 import { type ApiServer, startApiServer } from '@slurm-operator/apiserver';
 import {
   ChannelSource,
   type Client,
   type ClusterConfig,
+  configMaps,
   createClient,
   createManager,
   customResourceDefinitions,
@@ -30,6 +32,7 @@ import { until } from '@slurm-operator/kube/testing';
 import { controllers, nodeSets } from '../src/cache/resources.ts';
 import { setupNodeSets } from '../src/kinds/nodeset/setup.ts';
 import { managerClusterRules, managerNamespaceRules } from '../src/rbac/rules.ts';
+import { powerSavingAnnotation } from '../src/slurm-config/render/config-map.ts';
 import { runClaimProtection, runFakeKubelet } from './fake-kubelet.ts';
 import { FakeSlurm } from './fake-slurm.ts';
 import { Life } from './life.ts';
@@ -147,6 +150,13 @@ export class NodeSetStage<S extends StagedSlurm = FakeSlurm> implements AsyncDis
       spec,
     };
     await client.create(controllers, controller as unknown as Draft<Controller>);
+    // Instead of the reconciler of Controllers: its slurm.conf lets slurmctld wake nodes.
+    const annotations = { [powerSavingAnnotation]: 'true' };
+    await client.create(configMaps, {
+      apiVersion: 'v1',
+      kind: 'ConfigMap',
+      metadata: { name: resourceName.config('main'), namespace, annotations },
+    });
     if (options.lockstep === true) return stage;
     stage.#protection = runClaimProtection(client, namespace, stage.#kubelet.signal);
     stage.#kubeletDone = runFakeKubelet(

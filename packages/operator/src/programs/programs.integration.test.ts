@@ -101,7 +101,7 @@ test('addresses, workers, the lease, and a look at one namespace only', async (t
   const [health, metrics] = [await freePort(), await freePort()];
   await world.client.create(namespaces, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'other' } });
   await put(controllers, aController(), 'theirs', 'other');
-  const kinds = ['accounting', 'controller', 'loginset', 'nodeset', 'restapi', 'slurmclient', 'token'];
+  const kinds = ['accounting', 'controller', 'loginset', 'nodeset', 'qos', 'restapi', 'slurmclient', 'token'];
   run(
     t,
     runManager,
@@ -129,7 +129,9 @@ test('addresses, workers, the lease, and a look at one namespace only', async (t
   for (const [index, kind] of kinds.entries())
     assert.match(
       text,
-      new RegExp(`max_concurrent_reconciles\\{controller="${kind}-controller"\\} ${index + 2}\\n`),
+      new RegExp(
+        `max_concurrent_reconciles\\{controller="${kind === 'qos' ? 'qualityofservice' : kind}-controller"\\} ${index + 2}\\n`,
+      ),
     );
   assert.match(text, /slurm_operator_object_ready\{kind="Controller",namespace="hpc",name="ours"\} 0/);
   const vars = await page(`http://127.0.0.1:${metrics}/debug/vars`);
