@@ -245,7 +245,7 @@ test('creates the nodes of autoscaled NodeSets once, with a Slurm that cannot ov
 
 test('slurmctld reads its files again after a creation, unless it would forget a partition', async () => {
   const line = 'NodeName=w-[0-1] CPUs=4 Feature=w State=CLOUD\n';
-  const slurmctld = await start({ told: 'one', version: 'one', image: '24.11' });
+  const slurmctld = await start({ told: 'one', version: 'one', image: '24.11', config: savesPower });
   await slurmctld.put('.autoscale-nodes', line);
   const told = await slurmctld.untilTold('one', 1);
   assert.deepEqual(told.slice(2), ['one'], 'once, when all are created');
@@ -253,6 +253,7 @@ test('slurmctld reads its files again after a creation, unless it would forget a
     told: 'one',
     version: 'one',
     image: '24.11',
+    config: savesPower,
     partitions: 'PartitionName=adhoc Nodes=ALL\n',
   });
   await careful.put('.autoscale-nodes', line);
