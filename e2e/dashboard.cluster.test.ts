@@ -131,7 +131,7 @@ describe('the dashboard with real Slurm', {
       console.log(`the page of bob: ${await bob.locator('body').innerText()}`);
       throw error;
     });
-    console.log(`to bob: ${await refusal.innerText()}`);
+    assert.match(await refusal.innerText(), /belongs to alice: bob cannot end it/);
     await shoot(bob, 'bob-may-not');
     assert.match(await stage.inController('squeue', '--noheader', `--jobs=${job}`, '--format=%T'), /RUNNING/);
     await bob.goto(`${at}/nodes`);
@@ -172,6 +172,10 @@ describe('the dashboard with real Slurm', {
     const page = await logIn('root');
     await page.goto(`${at}/rollouts`);
     await page.getByText('complete').waitFor();
+    // The rollout waits for it on one of the two workers.
+    const job = await submit(page, { Name: 'waited-for', 'Time limit, such as 01:30:00': '20' });
+    await page.getByText('running').first().waitFor();
+    await page.goto(`${at}/rollouts`);
     const template = { metadata: { annotations: { rolled: 'yes' } } };
     await stage.client.mergePatch(
       nodeSets,
@@ -180,6 +184,7 @@ describe('the dashboard with real Slurm', {
     );
     await page.getByText('rolling out').waitFor();
     await page.getByText('at the latest').waitFor();
+    await page.getByText(`job ${job} of root`).waitFor();
     await shoot(page, 'rollout-plan');
     await page.getByRole('button', { name: /^Pause/ }).click();
     await confirm(page, /^Pause/);
@@ -187,7 +192,9 @@ describe('the dashboard with real Slurm', {
     await shoot(page, 'rollout-paused');
     await page.getByRole('button', { name: /^Resume/ }).click();
     await confirm(page, /^Resume/);
+    await stage.inController('scancel', job);
     await page.getByText('complete').waitFor({ timeout: 180_000 });
+    await page.getByText('at the latest').waitFor({ state: 'detached' });
     await page.context().close();
   });
 

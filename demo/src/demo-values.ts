@@ -10,7 +10,7 @@ export interface DemoValuesOptions {
   readonly machines: number;
 }
 
-/** Slurm itself must know whose jobs it runs: slurmctld, and slurmd, which starts them. */
+/** Slurm itself must know whose jobs it runs: slurmctld, slurmd, which starts them, and slurmrestd, which names their owners. */
 const mount = { volumeMounts: [{ name: 'people', mountPath: '/etc/passwd', subPath: 'passwd' }] };
 const volume = { volumes: [{ name: 'people', configMap: { name: 'demo-people' } }] };
 
@@ -20,6 +20,7 @@ export const demoValues = ({ publicKey, registry, machines }: DemoValuesOptions)
   // Tokens for root and slurm can do anything, so the key itself must say that there may be some.
   jwtKey: { annotations: { 'slinky.slurm.net/token-users': 'root,slurm' } },
   controller: { ...smallMachine.controller, slurmctld: mount, podSpec: volume },
+  restapi: { slurmrestd: mount, podSpec: volume },
   accounting: { enabled: true },
   loginsets: { main: { rootSshAuthorizedKeys: publicKey, service: { spec: { type: 'ClusterIP' } } } },
   // A worker wants a machine of its own, where there are enough.

@@ -80,7 +80,7 @@ export async function startDashboard(options: StageOptions = {}) {
       Promise.resolve({
         'slurm.conf': 'ClusterName=slurm_slurm\nSchedulerType=sched/backfill\nMaxJobCount=100000\n',
       }),
-    planRollout: options.planRollout ?? (() => undefined),
+    planRollout: options.planRollout ?? (() => Promise.resolve(undefined)),
     pauseRollout: async ({ user }, nodeSet, paused) => {
       patched.push(`${user.username} ${paused ? 'pauses' : 'resumes'} ${nodeSet}`);
     },

@@ -59,7 +59,7 @@ export function populate({ cluster }: Simulator): void {
 }
 
 /** A rollout that waits for two jobs. */
-export const samplePlan: ClusterView['planRollout'] = (nodeSet) =>
+export const samplePlan: ClusterView['planRollout'] = async (nodeSet) =>
   nodeSet === 'gpu'
     ? {
         create: 0,

@@ -69,7 +69,7 @@ export async function openDashboard(session: Session, port: number): Promise<Loc
       return found?.data;
     },
     // kubectl slurm plan says more than a page that reads this little of Kubernetes.
-    planRollout: () => undefined,
+    planRollout: () => Promise.resolve(undefined),
     pauseRollout: async (_session, nodeSet, paused, signal) => {
       const body = { spec: { updateStrategy: { rollingUpdate: { paused } } } };
       const client = await session.client();

@@ -49,7 +49,7 @@ export interface ClusterView {
   /** The files of the ConfigMap from which slurmctld reads them, by name; `undefined` where they cannot be read. Never a Secret. */
   readonly configFiles: (signal: AbortSignal) => Promise<Readonly<Record<string, string>> | undefined>;
   /** `undefined` where nothing is left to do, or it cannot be said. */
-  readonly planRollout: (nodeSet: string) => RolloutPlan | undefined;
+  readonly planRollout: (nodeSet: string, signal: AbortSignal) => Promise<RolloutPlan | undefined>;
   /** With the user's own token of Kubernetes, so that its API server decides. Throws `NoSlurmToken` where there is none. */
   readonly pauseRollout: (
     session: Session,

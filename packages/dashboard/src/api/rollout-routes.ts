@@ -42,7 +42,7 @@ async function rollouts(
       total: status?.replicas ?? 0,
       paused: spec.updateStrategy?.rollingUpdate?.paused ?? false,
       maxUnavailable: spec.updateStrategy?.rollingUpdate?.maxUnavailable ?? null,
-      plan: shownTo(seesAll, await planOf(view, metadata.name)),
+      plan: shownTo(seesAll, await planOf(view, metadata)),
       /** The operator has not yet seen the newest specification. */
       isNew: (status?.observedGeneration ?? 0) < (metadata.generation ?? 0),
       conditions: (status?.conditions ?? []).map(({ type, status: is, reason, message }) => ({
@@ -56,10 +56,13 @@ async function rollouts(
   return ok({ nodeSets });
 }
 
-/** A simulation: made once for all who look. */
-function planOf(view: ClusterView, nodeSet: string): Promise<RolloutPlan | undefined> {
-  return view.feed.shared.read(`plan ${nodeSet}`, keepPlanMs, () =>
-    Promise.resolve(view.planRollout(nodeSet)),
+/** A simulation: made once for all who look, and again at once when the NodeSet changes. */
+function planOf(
+  view: ClusterView,
+  { name, generation = 0 }: { readonly name: string; readonly generation?: number },
+): Promise<RolloutPlan | undefined> {
+  return view.feed.shared.read(`plan ${name} ${generation}`, keepPlanMs, (signal) =>
+    view.planRollout(name, signal),
   );
 }
 

@@ -130,11 +130,9 @@ export class ClusterPool implements ClusterViews {
       slurmIdentity: ({ user }) => slurmUserOf(user.username, users),
       configFiles: async (signal) => {
         const of = this.#options.cache.get(clusters, ref)?.spec.controllerRef?.name;
-        if (of === undefined) return undefined;
-        const map = { namespace, name: resourceName.config(of) };
-        return (await this.#options.client.find(configMaps, map, { signal }))?.data;
+        return of === undefined ? undefined : (await this.#configOf(namespace, of, signal))?.data;
       },
-      planRollout: (nodeSet) => this.#plan(ref, feed, nodeSet),
+      planRollout: (nodeSet, signal) => this.#plan(ref, feed, nodeSet, signal),
       pauseRollout: (session, nodeSet, paused, signal) =>
         this.#options.asUser(session, async (client) => {
           const body = { spec: { updateStrategy: { rollingUpdate: { paused } } } };
@@ -189,18 +187,26 @@ export class ClusterPool implements ClusterViews {
     };
   }
 
-  #plan({ namespace, name }: ClusterRef, feed: ClusterFeed, setName: string) {
+  /** What slurmctld reads. It is asked for when a person looks: a cache would hold every ConfigMap of every namespace. */
+  #configOf(namespace: string, controller: string, signal: AbortSignal) {
+    const map = { namespace, name: resourceName.config(controller) };
+    return this.#options.client.find(configMaps, map, { signal });
+  }
+
+  async #plan({ namespace, name }: ClusterRef, feed: ClusterFeed, setName: string, signal: AbortSignal) {
     const { cache, clock, log } = this.#options;
     const nodeSet = cache.get(nodeSets, { namespace, name: setName });
-    const { slurmNodes } = feed;
-    if (nodeSet === undefined || slurmNodes.kind === 'unknown' || feed.freshness.jobs.kind === 'unknown')
-      return undefined;
+    if (nodeSet === undefined) return undefined;
     const resources: readonly AnyResource[] = [nodeSets, controllers, clusters, pods, controllerRevisions];
     try {
+      const config = await this.#configOf(namespace, nodeSet.spec.controllerRef.name, signal);
+      const { slurmNodes } = feed;
+      if (slurmNodes.kind === 'unknown' || feed.freshness.jobs.kind === 'unknown') return undefined;
       return planRollout({
         nodeSet,
         list: (plural) => {
           if (plural === nodes.plural) return cache.list(nodes);
+          if (plural === configMaps.plural) return config === undefined ? [] : [config];
           const found = resources.find((one) => one.plural === plural);
           return found === undefined ? [] : cache.list(found as typeof pods, { namespace });
         },

@@ -40,8 +40,11 @@ let slurm: Simulator;
 let behind: SlurmBehindService;
 let directory: string;
 let origin: string;
+const logged: string[] = [];
+const tokens: string[] = [];
 
 before(async () => {
+  keepLogLines();
   const server = await startApiServer({ serviceNetwork: loopbackServices });
   world = await startOperatorWorld(
     {
@@ -107,6 +110,17 @@ after(async () => {
   assert.deepEqual(idle, ['create clusters/view.slinky.slurm.net'], 'granted, and never used');
 });
 
+/** Programs log to the standard output of this process. Their lines are kept and not shown. */
+function keepLogLines(): void {
+  const write = process.stdout.write.bind(process.stdout);
+  const tap = (chunk: string | Uint8Array, ...more: never[]) => {
+    if (typeof chunk !== 'string' || !chunk.startsWith('{"level":')) return write(chunk, ...more);
+    logged.push(chunk);
+    return true;
+  };
+  process.stdout.write = tap;
+}
+
 /** Runs a program with a token of its service account, as in a pod. */
 async function serve(program: typeof runManager, name: string, args: readonly string[]): Promise<void> {
   await serviceAccount(name, 'slinky');
@@ -124,7 +138,7 @@ async function serve(program: typeof runManager, name: string, args: readonly st
     'current-context': 'x',
   };
   await writeFile(kubeconfig, JSON.stringify(config));
-  const common = [`--kubeconfig=${kubeconfig}`, '--log-level=error', '--health-addr=0', '--metrics-addr=0'];
+  const common = [`--kubeconfig=${kubeconfig}`, '--log-level=debug', '--health-addr=0', '--metrics-addr=0'];
   const ended = program([...common, ...args], { POD_NAMESPACE: 'slinky' }, stop.signal);
   ended.catch(() => undefined);
   running.push(ended);
@@ -163,6 +177,7 @@ async function tokenOf(name: string, namespace = people): Promise<string> {
     `/api/v1/namespaces/${namespace}/serviceaccounts/${name}/token`,
     { body: { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenRequest', spec: {} } },
   );
+  tokens.push(status.token);
   return status.token;
 }
 
@@ -235,4 +250,23 @@ test('who may see no cluster sees that there is none', async () => {
   assert.deepEqual((await ask('/api/clusters', mallory)).body.clusters, []);
   assert.equal((await ask(`${base}/nodes`, mallory)).status, 403);
   assert.equal((await ask('/api/login', '', { token: 'made-up' })).status, 401);
+});
+
+test('no token of anybody is in the log, at its most talkative', async () => {
+  const alice = await logIn('alice');
+  const guess = `${tokens.at(-1)}x`;
+  assert.equal((await ask('/api/login', '', { token: guess })).status, 401);
+  assert.equal((await ask(`/api/me?token=${guess}`, '')).status, 401);
+  assert.equal((await ask(`${base}/jobs`, alice, { script: `#!/bin/sh\n# ${guess}\n` })).status, 200);
+  assert.equal((await ask(`${base}/jobs/cancel`, alice, { ids: ['4711'] })).status, 200);
+  assert.equal((await ask('/api/logout', alice, {})).status, 200);
+  const log = logged.join('');
+  for (const line of ['"msg":"dashboard listens"', '"msg":"audit"', '"level":"debug"'])
+    assert.ok(log.includes(line), `it has ${line}`);
+  assert.equal(tokens.length >= 4, true, 'of both programs and of people');
+  for (const token of tokens) assert.ok(!log.includes(token), 'a token of Kubernetes');
+  const cookie = alice.split('=')[1] ?? '';
+  assert.ok(cookie.length > 20 && !log.includes(cookie), 'the cookie of a session');
+  // Those of Slurm, which the exchange signs, as well.
+  assert.deepEqual(/eyJ[\w-]{10,}\.[\w-]{10,}/.exec(log)?.[0], undefined, 'anything that looks like a JWT');
 });

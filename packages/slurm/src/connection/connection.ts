@@ -66,6 +66,11 @@ export class Connection {
     };
   }
 
+  /** Whom requests are made for, as their token says. */
+  user(signal?: AbortSignal): Promise<string | undefined> {
+    return this.#transport.user(signal);
+  }
+
   /** Address of the server, for messages. */
   get server(): string {
     return this.#transport.server;

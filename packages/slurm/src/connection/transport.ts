@@ -6,6 +6,7 @@ import http from 'node:http';
 import https from 'node:https';
 import { type Clock, systemClock } from '../clock.ts';
 import { Aborted, InvalidInput, ProtocolError, SlurmError, Timeout, Unavailable } from '../errors.ts';
+import { jwtUser } from '../tokens/jwt.ts';
 import type { TokenProvider } from '../tokens/token-provider.ts';
 import { type ElementSink, ElementSplitter } from '../wire/element-splitter.ts';
 
@@ -98,6 +99,12 @@ export class Transport {
 
   get server(): string {
     return this.#server.origin;
+  }
+
+  /** Whom the token is for. */
+  async user(signal?: AbortSignal): Promise<string | undefined> {
+    const token = await this.#token.token(signal);
+    return token === undefined ? undefined : jwtUser(token);
   }
 
   async exchange(exchange: Exchange): Promise<Answer> {

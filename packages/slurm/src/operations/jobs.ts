@@ -1,7 +1,7 @@
 /** Submits, reads, changes and cancels jobs. */
 import { errorNumber } from '../connection/answer.ts';
 import type { Connection } from '../connection/connection.ts';
-import { InvalidInput, NotFound, ProtocolError, Refused } from '../errors.ts';
+import { Forbidden, InvalidInput, NotFound, ProtocolError, Refused } from '../errors.ts';
 import { parseTimeLimit } from '../meaning/time-limit.ts';
 import {
   type JobSubmission,
@@ -25,6 +25,9 @@ export interface CancelResult {
   readonly outcome: 'accepted' | 'ended' | 'gone';
   readonly warnings: readonly string[];
 }
+
+/** root also by number. */
+const isAdministrator = (user: string): boolean => user === 'slurm' || user === 'root' || /^0+$/.test(user);
 
 export class Jobs {
   readonly #endpoint: Endpoint;
@@ -145,6 +148,7 @@ export class Jobs {
     query: Record<string, string>,
     options?: CallOptions,
   ): Promise<CancelResult> {
+    if (!(await this.#mayAsk(id, options))) return { outcome: 'gone', warnings: [] };
     const path = `job/${encodeURIComponent(id)}`;
     const call = { method: 'DELETE', path, query, idempotent: true, ...callOptions(options) } as const;
     const { outcome, envelope, warnings } = await this.#tryDelete(call);
@@ -168,6 +172,36 @@ export class Jobs {
         });
       }
     }
+  }
+
+  /**
+   * Whether Slurm knows the job at all. It is never asked to end a job of another user: to look up whether that is permitted slurmctld
+   * waits for a lock that it holds itself, and answers no one any more (24.11 and 26.05). SlurmUser and root need no permission.
+   */
+  async #mayAsk(id: number | string, options?: CallOptions): Promise<boolean> {
+    const user = await this.#endpoint.connection.user(options?.signal);
+    if (user === undefined || isAdministrator(user)) return true;
+    const job = await this.get(id, options);
+    if (job === undefined) return false;
+    // A slurmrestd that does not know the people of the cluster names no owner: then only the second question tells.
+    const isOther = job.user !== '' && job.user !== user;
+    if (isOther || (await this.#isRefused(id, options)))
+      throw new Forbidden(
+        `Job ${id} belongs to ${job.user || 'another user'}: ${user} cannot end it over REST. Coordinators and operators of Slurm use scancel.`,
+      );
+    return true;
+  }
+
+  /** Whether Slurm refuses the user a change of the job: asked with one that changes nothing. */
+  async #isRefused(id: number | string, options?: CallOptions): Promise<boolean> {
+    try {
+      await this.update(id, {}, options);
+    } catch (error) {
+      if (error instanceof Forbidden) return true;
+      // Of a job that has ended, say. What matters the request to end it tells as well.
+      if (!(error instanceof Refused)) throw error;
+    }
+    return false;
   }
 
   async #tryDelete(call: Parameters<Connection['ask']>[0]) {

@@ -28,6 +28,13 @@ test('a token has the claims exp iat nbf jti iss sun, and another implementation
   await assert.rejects(jwtVerify(token, Buffer.alloc(32, 8), { currentDate: new Date(now) }));
 });
 
+test('a token says for whom it is, and what is no token says nothing', () => {
+  assert.equal(jwtUser(signJwt({ key, user: 'alice', lifetimeSeconds: 1, now })), 'alice');
+  const claims = (value: unknown) => `a.${Buffer.from(JSON.stringify(value)).toString('base64url')}.b`;
+  for (const bad of ['', 'x', 'a.b.c', claims(null), claims({ sun: 5 }), claims({ sun: '' }), claims([])])
+    assert.equal(jwtUser(bad), undefined, bad);
+});
+
 test('a short key is refused with a message that does not contain it', () => {
   const short = Buffer.from('short-secret');
   assert.throws(

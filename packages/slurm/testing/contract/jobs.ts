@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { afterEach, describe, test } from 'node:test';
-import { NotFound, NotSupported, Refused } from '../../src/errors.ts';
+import { Forbidden, NotFound, NotSupported, Refused } from '../../src/errors.ts';
 import { isBusy } from '../../src/meaning/node-state.ts';
 import { hasEnded } from '../../src/model/job.ts';
 import { JobWatch } from '../../src/watch/job-watch.ts';
@@ -243,6 +243,26 @@ export function jobs(of: () => Subject): void {
       const { id } = await of().client({ user: 'alice' }).jobs.submit({ script: '#!/bin/sh\nsleep 0\n' });
       const job = await ended(id);
       assert.equal(job.user, 'alice');
+    });
+
+    test('a job of another user: refused before Slurm is asked, which would answer no one any more', async () => {
+      const { id } = await of().client({ user: 'alice' }).jobs.submit({ script: '#!/bin/sh\nsleep 60\n' });
+      const other = of().client({ user: 'nobody' });
+      await assert.rejects(other.jobs.cancel(id), (error) => {
+        assert.ok(error instanceof Forbidden);
+        assert.match(error.message, /belongs to alice: \w+ cannot end it/);
+        return true;
+      });
+      await assert.rejects(other.jobs.signal(id, 'USR1'), Forbidden);
+      // How it is known where Slurm names no owner: a change of nothing.
+      await assert.rejects(other.jobs.update(id, {}), Forbidden);
+      await of().client({ user: 'alice' }).jobs.update(id, {});
+      assert.equal((await other.jobs.cancel(4711)).outcome, 'gone');
+      const job = await of().client().jobs.get(id);
+      assert.ok(job !== undefined && !hasEnded(job.state));
+      // slurmctld takes writes.
+      assert.equal((await of().client({ user: 'alice' }).jobs.cancel(id)).outcome, 'accepted');
+      await of().client({ user: 'alice' }).jobs.submit({ script: '#!/bin/sh\n' });
     });
 
     test('two jobs in one question of states: a parameter each, because commas are refused', async () => {
