@@ -297,6 +297,23 @@ test('a job that no worker has begun, because slurmctld read its files again whe
   assert.deepEqual(counts([430_500], []), [1, 0]);
 });
 
+test("a job that was never sent and was put back before the operator deleted its worker is not the operator's", () => {
+  const runs = [
+    { node: 'w-0', from: 110_000, until: 400_000, cutBy: 400_300 },
+    { node: 'w-1', from: 430_000, until: 440_000 },
+  ];
+  const counts = (deletedAt: number, launches: readonly number[] = [430_500]) => {
+    const none = new Map();
+    const story = { kills: [], restarts: [], starts: none, ends: none, putBack: none, refused: none };
+    const sent = { ...story, launches: new Map([[1, launches]]), endings: [110_900] };
+    const told = account([job({ restarts: 1, runs })], [deleted(deletedAt)], sent, () => {});
+    return [told.jobs_requeued_by_operator, told.jobs_lost_by_slurm];
+  };
+  assert.deepEqual(counts(400_500), [0, 1]);
+  assert.deepEqual(counts(400_200), [1, 0], 'it may have been put back because of the delete');
+  assert.deepEqual(counts(400_500, [110_700, 430_500]), [1, 0], 'its worker had begun it');
+});
+
 test('a job whose srun lost slurmctld when that ended was ended by Slurm, by its own output', () => {
   const failed = job({ kind: 'steps', end: 'FAILED' });
   const counts = (output: string, endings: readonly number[]) => {

@@ -134,10 +134,16 @@ function findCause(
   const kill = kills.find(
     (at) => begun.some((since) => since <= at + blur && at - since < unsaved) && isSoonAfter(job, at),
   );
-  const ours = cut.find((run) => struck(run) !== undefined && !isForgotten(run, kill));
-  const blow = ours === undefined ? undefined : struck(ours);
+  const unsentOf = (runs: readonly Run[]) =>
+    endingBeforeLaunch(runs, launches?.get(job.id) ?? [], endings ?? []);
+  // Seen without its node before the operator came: what came after did it no harm.
+  const hadLeft = (run: Run, { at }: Blow) =>
+    run.cutBy !== undefined && run.cutBy < at && unsentOf([run]) !== undefined;
+  const blow = cut
+    .filter((run) => !isForgotten(run, kill))
+    .flatMap((run) => [struck(run)].filter((one) => one !== undefined && !hadLeft(run, one)))[0];
   if (blow !== undefined) return { kind: 'operator', blow };
-  const unsent = endingBeforeLaunch(cut, launches?.get(job.id) ?? [], endings ?? []);
+  const unsent = unsentOf(cut);
   if (unsent !== undefined)
     return { kind: 'ending', at: unsent, what: 'it had a node and was never sent to it' };
   const reset = cutSruns?.has(job.id) ? endings?.find((at) => cut.some((run) => covers(run, at))) : undefined;
