@@ -62,7 +62,7 @@ const reserve: Run = async (soak) => {
   return `reserve ${node.name} for a minute`;
 };
 
-/** All work on a worker is suspended, its NodeSet scaled to nothing, and the operator must find that out from the beginning. */
+/** All work on a worker is suspended, its NodeSet scaled to nothing, and the operator must find that out from the beginning, several times. */
 const scaleInUnderSuspended: Run = async (soak) => {
   const { stage } = soak;
   const job = pickJob(
@@ -78,13 +78,18 @@ const scaleInUnderSuspended: Run = async (soak) => {
 
 async function suspendAllAndScaleIn({ stage, load }: Soaking, node: string, set: string): Promise<string> {
   const there = load.open.filter((each) => runs(each) && each.runs.at(-1)?.node === node);
-  for (const { id } of there) load.suspend(id, Date.now() + 12_000);
+  for (const { id } of there) load.suspend(id, Date.now() + 20_000);
   await Promise.all(there.map(({ id }) => slurmCommand(stage, 'scontrol', 'suspend', String(id))));
   await stage.patchNodeSet(set, { replicas: 0 });
-  await pause(1_000);
-  await stage.operator.kill();
-  stage.operator.start();
-  return `suspend all jobs on ${node}, scale ${set} to 0, and kill -9 the operator`;
+  // Its node is drained by then, and each start is a moment at which the nodes are known before the jobs are.
+  for (let start = 0; start < 4; start += 1) {
+    await pause(start === 0 ? 1_500 : 3_000);
+    await stage.operator.kill();
+    stage.operator.start();
+  }
+  await pause(3_000);
+  await stage.patchNodeSet(set, { replicas: 2 });
+  return `suspend all jobs on ${node}, scale ${set} to 0, kill -9 the operator 4 times, and scale ${set} to 2`;
 }
 
 export const ofJobs: readonly Operation[] = [
