@@ -29,6 +29,8 @@ const fleeting = new Set([
   'containerID',
   'restartCount',
   'lastState',
+  // Whether Slurm had a node of its name when the pod was created.
+  'nodeset.slinky.slurm.net/wake-up',
   'disruptionsAllowed',
 ]);
 
