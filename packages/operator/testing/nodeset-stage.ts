@@ -30,6 +30,7 @@ import {
 } from '@slurm-operator/kube';
 import { until } from '@slurm-operator/kube/testing';
 import { controllers, nodeSets } from '../src/cache/resources.ts';
+import { wakeUpAnnotation } from '../src/kinds/nodeset/annotations.ts';
 import { setupNodeSets } from '../src/kinds/nodeset/setup.ts';
 import { managerClusterRules, managerNamespaceRules } from '../src/rbac/rules.ts';
 import { powerSavingAnnotation } from '../src/slurm-config/render/config-map.ts';
@@ -63,6 +64,8 @@ const fleeting = new Set([
   'address',
   'cpuLoad',
   'freeMemory',
+  // Whether Slurm had, or could have had, a node of its name when the pod was created.
+  wakeUpAnnotation,
 ]);
 
 export interface NodeSetStageOptions<S extends StagedSlurm> {
