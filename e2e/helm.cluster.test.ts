@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { cp, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, before as beforeAll, describe, it } from 'node:test';
+import { kinds as customKinds } from '@slurm-operator/api';
 import { type ChartName, chart } from '@slurm-operator/charts';
 import type { RestSession } from '@slurm-operator/demo/install';
 import { installSlurm, LoginKey, operatorNamespace, smallMachine } from '@slurm-operator/demo/install';
@@ -320,7 +321,11 @@ describe('the charts with Slurm 26.05', {
     await stage.helm.run(['uninstall', 'slurm-operator-crds', '--namespace', operatorNamespace]);
     const { items } = await stage.client.list(customResourceDefinitions);
     const ours = items.filter(({ metadata }) => metadata.name.endsWith('.slinky.slurm.net'));
-    assert.equal(ours.length, 7, 'the custom resources stay: without them every cluster would go');
+    assert.equal(
+      ours.length,
+      customKinds.length,
+      'the custom resources stay: without them every cluster would go',
+    );
     await stage.untilLeft(pods, operatorNamespace, []);
     await stage.untilLeft(secrets, operatorNamespace, ['slurm-operator-webhook-ca']);
     const everywhere = await stage.kubectl.say(
