@@ -84,5 +84,6 @@ export class QosObserver {
   }
 }
 
-const ageOf = ({ metadata }: Live): string => `${metadata.creationTimestamp ?? ''} ${metadata.uid ?? ''}`;
+/** Times of creation are whole seconds: in one second the name decides, which is the same for every look. */
+const ageOf = ({ metadata }: Live): string => `${metadata.creationTimestamp ?? ''} ${metadata.name}`;
 const olderFirst = (one: Live, other: Live): number => (ageOf(one) < ageOf(other) ? -1 : 1);
