@@ -12,7 +12,7 @@ const all = 'PartitionName=all Nodes=ALL Default=YES MaxTime=INFINITE State=UP\n
 const saving = `ResumeProgram=/bin/true\nSuspendProgram=/bin/true\nResumeTimeout=120\nSuspendTime=315360000\n${all}`;
 
 for (const version of ['26.05', '24.11'] as const)
-  test(`Slurm ${version}: a job that has a sleeping node waits without end when power saving is switched off, and the guard does not do that`, async () => {
+  test(`Slurm ${version}: a job that has a sleeping node waits without end when power saving is switched off, and the guard does not do that`, async (t) => {
     // So that Slurm has not begun to wake the node, which is a moment of every wake-up.
     const slow = 'SlurmctldParameters=enable_configless,power_save_interval=600';
     await using slurm = await PoweredSlurm.start(version, [slow]);
@@ -36,12 +36,15 @@ for (const version of ['26.05', '24.11'] as const)
     const isWaiting = async () => (await client.jobs.get(id))?.state.includes('CONFIGURING');
     await until('the job has its node', isWaiting);
     assert.deepEqual(await holds(), ['ResumeProgram', 'SuspendProgram', 'SuspendTime', 'ResumeTimeout']);
+    // 24.11 does not list it when power saving is off.
+    const isWaking = async () => (await client.nodes.get('w-0'))?.state.flags.has('POWERING_UP') === true;
+    const wasWaking = await isWaking();
     await slurm.mini.configure([]);
     await delay(5_000);
     assert.equal(await isWaiting(), true);
-    // 24.11 does not list it any more.
-    const node = (await client.nodes.get('w-0'))?.state.flags;
-    assert.notEqual(node?.has('POWERING_UP'), true, 'nothing wakes its node any more');
+    if (wasWaking)
+      t.diagnostic('Slurm had begun to wake the node already: the hold was seen, its reason was not');
+    else assert.equal(await isWaking(), false, 'nothing wakes its node any more');
     await client.jobs.cancel(id);
   });
 
