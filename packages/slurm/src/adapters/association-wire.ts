@@ -4,8 +4,10 @@
  * What a write must know (contract suite, "writing an association"): a scalar that is left out stays as it is, but a TRES that is left
  * out is removed, which is the opposite of a QOS. So a write sends the whole row.
  */
+
 import type { AssociationRow } from '../model/association.ts';
 import { type Limit, limitOf, listOf, type WireNumber, wireNumber } from '../wire/values.ts';
+import { at, put } from './paths.ts';
 import { readTresCounts } from './qos-wire.ts';
 
 type Json = Readonly<Record<string, unknown>>;
@@ -105,14 +107,3 @@ export function writeAssociationRow(desired: AssociationRow): Json {
 export const tresOfAssociation = (row: AssociationRow): readonly string[] => [
   ...new Set(counts.flatMap(([place]) => Object.keys(at(row.limits, place) ?? {}))),
 ];
-
-function at(root: unknown, path: string): unknown {
-  return path.split('.').reduce<unknown>((value, key) => (value as Json | undefined)?.[key], root);
-}
-
-function put(root: Record<string, unknown>, path: string, value: unknown): void {
-  const keys = path.split('.');
-  let place = root;
-  for (const key of keys.slice(0, -1)) place = (place[key] ??= {}) as Record<string, unknown>;
-  place[keys.at(-1) ?? ''] = value;
-}

@@ -5,6 +5,7 @@
  * What a write must know (contract suite, "writing a QOS"): a scalar or a TRES that is left out stays as it is, but flags and the
  * preempt mode that are left out are reset. So a write sends everything, and names each TRES that it removes with the count -1.
  */
+
 import {
   emptyQos,
   type QosFlag,
@@ -14,6 +15,7 @@ import {
   type TresCounts,
 } from '../model/qos.ts';
 import { type Limit, limitOf, listOf, numberOf, type WireNumber, wireNumber } from '../wire/values.ts';
+import { at, put } from './paths.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 
@@ -153,15 +155,4 @@ function readModes(wire: readonly string[] | undefined): readonly QosPreemptMode
     .filter((mode) => mode !== 'DISABLED')
     .map((mode) => mode.toLowerCase() as QosPreemptMode);
   return modes.length === 0 ? ['cluster'] : modes;
-}
-
-function at(root: unknown, path: string): unknown {
-  return path.split('.').reduce<unknown>((value, key) => (value as Json | undefined)?.[key], root);
-}
-
-function put(root: Record<string, unknown>, path: string, value: unknown): void {
-  const keys = path.split('.');
-  let place = root;
-  for (const key of keys.slice(0, -1)) place = (place[key] ??= {}) as Record<string, unknown>;
-  place[keys.at(-1) ?? ''] = value;
 }
