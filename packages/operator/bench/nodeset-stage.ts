@@ -10,11 +10,13 @@ import {
   loginSetKind,
   type NodeSet,
   nodeSetKind,
+  resourceName,
   restApiKind,
   tokenKind,
 } from '@slurm-operator/api';
 import {
   type Client,
+  configMaps,
   customResourceDefinitions,
   draftOf,
   type Live,
@@ -28,6 +30,7 @@ import { clusters, controllers, nodeSets } from '../src/cache/resources.ts';
 import { inParallel, slowStart } from '../src/kinds/nodeset/act/in-parallel.ts';
 import { workerPod } from '../src/kinds/nodeset/objects/worker-pod.ts';
 import { workerTemplate } from '../src/kinds/nodeset/objects/worker-template.ts';
+import { powerSavingAnnotation } from '../src/slurm-config/render/config-map.ts';
 import { end, startBenchOperator, startBenchServer, untilHolds, usageOf } from './bench-processes.ts';
 import { HollowMachines } from './hollow-machines.ts';
 import type { Usage } from './nodeset-manager-process.ts';
@@ -115,6 +118,13 @@ export class BenchStage implements AsyncDisposable {
       jwtKeyRef: { name: 'key', key: 'jwt.key' },
     };
     await client.create(controllers, draftOf(controllers, object('Controller', keys)));
+    // Instead of the reconciler of Controllers: its slurm.conf lets slurmctld wake nodes.
+    const annotations = { [powerSavingAnnotation]: 'true' };
+    await client.create(configMaps, {
+      apiVersion: 'v1',
+      kind: 'ConfigMap',
+      metadata: { name: resourceName.config('main'), namespace, annotations },
+    });
     const target = { server: this.slurm.server, tokenSecretRef: { name: 'token', key: 'SLURM_JWT' } };
     await client.create(clusters, draftOf(clusters, object('Cluster', target)));
   }
