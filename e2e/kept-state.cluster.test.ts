@@ -1,16 +1,23 @@
 /** A chart that is rolled back, uninstalled and installed again with the keys, the state and the database that it left: with real daemons. */
 import assert from 'node:assert/strict';
 import { after, before as beforeAll, describe, it } from 'node:test';
+import { conditionType } from '@slurm-operator/api';
 import { installSlurm, smallMachine } from '@slurm-operator/demo/install';
-import { deployments, pods, secrets, services, statefulSets } from '@slurm-operator/kube';
-import { clusters } from '@slurm-operator/operator';
+import { deployments, type Live, pods, secrets, services, statefulSets } from '@slurm-operator/kube';
+import { clusters, controllers, nodeSets } from '@slurm-operator/operator';
 import { installMariadb, installOperator, needsCluster } from './src/given/given-cluster.ts';
 import { HelmStage } from './src/helm/helm-stage.ts';
-import { until, untilAllReady } from './src/until.ts';
+import { until, untilAllReady, untilCondition, untilReady } from './src/until.ts';
 
 const namespace = 'slurm';
 const token = { namespace, name: 'tester-token' };
 const keys = ['slurm-auth-jwt', 'slurm-auth-slurm'];
+
+/** As a tool applies it. */
+const asWritten = ({ apiVersion, kind, metadata, spec }: Live & { readonly spec?: unknown }) => {
+  const { name, labels, annotations } = metadata;
+  return { apiVersion, kind, metadata: { name, namespace, labels, annotations }, spec };
+};
 
 describe('a cluster that is installed again', {
   ...needsCluster(2),
@@ -113,14 +120,7 @@ describe('a cluster that is installed again', {
     await untilState(id, 'COMPLETED');
   });
 
-  // docs/known-issues.md: "A cluster that is installed again may lose jobs that wait".
-  const onRequest =
-    process.env['KEPT_STATE'] === undefined &&
-    'not run: it fails now and then, because of a known issue; KEPT_STATE=yes make test ONLY=e2e/kept-state TIER=cluster';
-
-  it('has its keys, its jobs, its partition and its accounting when it is installed again', {
-    skip: onRequest,
-  }, async () => {
+  it('has its keys, its jobs, its partition and its accounting when it is installed again', async () => {
     const ended = await submit('--wrap=true');
     await untilState(ended, 'COMPLETED');
     await until('slurmdbd knows it', async () => (await accounted(ended)) === `${ended}|compute|COMPLETED`);
@@ -152,6 +152,46 @@ describe('a cluster that is installed again', {
     await slurm('scontrol', 'release', waiting);
     await untilState(waiting, 'COMPLETED');
     assert.equal(await signedBy(tokenBefore), 200, 'a token that was signed before is still good');
+  });
+
+  it('keeps a waiting job whose Controller comes back long before the NodeSet', async () => {
+    const [controllerRef, nodeSetRef] = [
+      { namespace, name: 'slurm' },
+      { namespace, name: 'slurm-worker-compute' },
+    ];
+    const waiting = await submit('--hold', '--wrap=true');
+    const controller = asWritten(await stage.client.get(controllers, controllerRef));
+    const nodeSet = asWritten(await stage.client.get(nodeSets, nodeSetRef));
+    await stage.client.delete(controllers, controllerRef);
+    await stage.client.delete(nodeSets, nodeSetRef);
+    await until('slurmctld and the worker are gone', async () => {
+      const left = [
+        ...(await stage.names(pods, namespace)),
+        ...(await stage.names(statefulSets, namespace)),
+        ...(await stage.names(nodeSets, namespace)),
+        ...(await stage.names(clusters, namespace)),
+      ];
+      return !left.some((name) => /^slurm(-controller|-worker|$)/.test(name));
+    });
+
+    await stage.client.create(controllers, controller as never);
+    const held = await untilCondition(stage.client, controllers, controllerRef, {
+      type: conditionType.configApplied,
+      reason: 'ConfigHeld',
+    });
+    assert.match(held.message, /Partition compute stays/);
+    await untilReady(stage.client, controllers, controllerRef);
+    assert.match(await job(waiting), /JobState=PENDING .*Restarts=0 .*Partition=compute /);
+    assert.match(await slurm('sinfo', '--noheader', '--format=%P %a'), /^compute drain/);
+
+    await stage.client.create(nodeSets, nodeSet as never);
+    await untilAllReady(stage.client, namespace, { timeoutMs: 400_000 });
+    await until(
+      'the partition is open',
+      async () => (await slurm('sinfo', '--noheader', '--format=%P %a')) === 'compute* up',
+    );
+    await slurm('scontrol', 'release', waiting);
+    await untilState(waiting, 'COMPLETED');
   });
 
   /** What slurmrestd answers to a token. */

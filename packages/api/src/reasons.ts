@@ -84,6 +84,13 @@ const reasonTexts = {
     meaning: 'The volume of slurmctld is being enlarged.',
     advice: 'Wait. If it lasts, check the claim that the message names: `kubectl describe pvc`.',
   },
+  StateKept: {
+    group: 'inProgress',
+    meaning:
+      'slurmctld finds the state of an earlier cluster, without a note of its partitions, and starts when no more NodeSets are created: Slurm ends pending jobs whose partition is missing.',
+    advice:
+      'Create all NodeSets now. It starts half a minute after the last one, and after three minutes at most.',
+  },
   ConfigHeld: {
     group: 'inProgress',
     meaning:

@@ -204,6 +204,42 @@ export const plantedFaults: readonly PlantedFault[] = [
     ],
   },
   {
+    name: 'kept-state',
+    often: [
+      'uninstall, and install again with the kept state',
+      'create a NodeSet',
+      'submit a job',
+      'the cluster moves on',
+    ],
+    what: 'slurmctld starts with a kept state before the NodeSets of its jobs are there',
+    law: /L12: .* its partition/,
+    edits: [
+      {
+        file: 'kinds/controller/config-evidence.ts',
+        find: 'const kept = text === undefined ? await keptState(input) : undefined;',
+        replace: 'const kept = text === null ? await keptState(input) : undefined;',
+      },
+    ],
+  },
+  {
+    name: 'unnoted-state',
+    often: [
+      'uninstall, and install again with the kept state',
+      'create a NodeSet',
+      'submit a job',
+      'the cluster moves on',
+    ],
+    what: 'the partitions of a new slurm.conf are not noted on the claim of the state',
+    law: /L12: .* its partition/,
+    edits: [
+      {
+        file: 'kinds/controller/plan/plan.ts',
+        find: 'const noteActions = notes.write.map(noteState);',
+        replace: 'const noteActions = notes.write.slice(0, 0).map(noteState);',
+      },
+    ],
+  },
+  {
     name: 'absent-secret',
     aim: ['take the keys away'],
     often: ['a Secret is away', 'the Secrets are back', 'the cluster moves on'],

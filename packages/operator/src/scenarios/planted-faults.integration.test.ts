@@ -24,6 +24,8 @@ const quick = new Set([
   'future-nodes',
   'node-room',
   'absent-secret',
+  'kept-state',
+  'unnoted-state',
 ]);
 
 for (const fault of plantedFaults.filter(({ name }) => quick.has(name)))

@@ -125,7 +125,7 @@ export async function settle(world: ClusterWorld, rounds = 120): Promise<void> {
   if (quiet < 5) throw new LawBroken(`L8: no rest after ${rounds} rounds: ${JSON.stringify(endOf(world))}`);
 }
 
-/** What people cordoned, drained, suspended and held they give back; what waits in a partition without workers they cancel. */
+/** What people cordoned, drained, suspended and held they give back; what an uninstalled NodeSet left, and what waits without workers, they remove. */
 function putBack(world: ClusterWorld, round: number): void {
   for (const pod of world.kube.list('pods').filter(isWorker)) {
     const { annotations = {} } = pod.metadata;
@@ -137,6 +137,9 @@ function putBack(world: ClusterWorld, round: number): void {
   for (const node of world.slurm.nodes.values())
     if (node.reason === 'bad disk') Object.assign(node, { drained: false, reason: '' });
   for (const name of world.slurm.nodes.keys()) world.machines.removeExternal(name);
+  if (world.slurm.open().length === 0)
+    for (const { name, owner, instanceId } of world.slurm.nodes.values())
+      if (world.uninstalled.has(owner) && !world.machines.lives(instanceId)) world.slurm.nodes.delete(name);
   for (const job of world.slurm.open()) {
     job.held = false;
     world.slurm.suspend(job, false);

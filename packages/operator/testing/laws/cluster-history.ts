@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import { type ClusterWorld, cordonAnnotation, isWorker } from './cluster-world.ts';
 import type { StoredObject } from './memory-kube.ts';
 import type { Json } from './merge.ts';
+import { reinstall } from './reinstall.ts';
 
 export interface Happening {
   readonly does: string;
@@ -206,6 +207,7 @@ const people: Readonly<Record<string, Step>> = {
     const job = pick(world.slurm.open(), i);
     if (job !== undefined) world.slurm.cancel(job);
   },
+  'uninstall, and install again with the kept state': reinstall,
   'add an external node': (world, i) => {
     const set = pick(liveSets(world), i);
     const prefix = set?.spec.template?.spec?.hostname ?? `${set?.metadata.name ?? 'a'}-`;

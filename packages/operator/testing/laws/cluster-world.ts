@@ -30,6 +30,8 @@ export class ClusterWorld {
   broken: LawBroken | undefined;
   /** Writes of operators, to Kubernetes and to Slurm. */
   writes = 0;
+  /** Uids of NodeSets that went with their Controller: no Slurm could be asked to delete their records. */
+  readonly uninstalled = new Set<string>();
   connection!: ModelConnection;
   #operator!: ModelOperator;
   /** The uid of the NodeSet that is being reconciled. */
@@ -179,7 +181,8 @@ export class ClusterWorld {
     const keys = [...this.kube.list('secrets'), ...this.#away.values()].map(({ data }) =>
       JSON.stringify(data),
     );
-    const cause = JSON.stringify([this.controller?.metadata.generation, keys.toSorted()]);
+    const { uid, generation } = this.controller?.metadata ?? {};
+    const cause = JSON.stringify([uid, generation, keys.toSorted()]);
     const { template } = (set?.['spec'] ?? {}) as { template?: object };
     const before = this.#template;
     if (template === undefined || before?.template === template) return;

@@ -68,6 +68,8 @@ export class ModelOperator {
     setupCache(this.#cache);
     for (const resource of watched) this.#cache.informer(resource);
     this.#context = { signal: new AbortController().signal, log: silent, clock };
+    // A connection ends with the Cluster that it belongs to.
+    const isConnected = () => kube.list('clusters').length > 0;
     const recorder = { record: () => undefined, warning: () => undefined, normal: () => undefined };
     const manager = {
       cache: this.#cache,
@@ -81,8 +83,9 @@ export class ModelOperator {
       operatorDefaults,
       new WorkSurvey(
         {
-          get: () => connection as never,
+          get: () => (isConnected() ? connection : undefined) as never,
           lastPartitions: () => {
+            if (!isConnected()) return undefined;
             const last = connection.gateway.lastNodes();
             return last && new Set(last.flatMap(({ partitions }) => partitions));
           },
@@ -90,7 +93,7 @@ export class ModelOperator {
         clock,
       ),
     );
-    this.#nodeSet = nodeSetReconciler(manager, () => connection.gateway, {
+    this.#nodeSet = nodeSetReconciler(manager, () => (isConnected() ? connection.gateway : undefined), {
       clusterDomain: operatorDefaults.clusterDomain,
       defaultImage: operatorDefaults.images.slurmd,
       propagatedConditions: new Set(),

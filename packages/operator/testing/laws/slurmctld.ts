@@ -18,6 +18,8 @@ export class Slurmctld {
   readonly #revisions = new WeakMap<Template, string>();
   /** It runs, with a configuration. */
   answers = false;
+  /** It was uninstalled: the first configuration after that is read by no daemon that runs. */
+  #isAbsent = false;
 
   constructor(kube: MemoryKube, slurm: ModelSlurm) {
     this.#kube = kube;
@@ -29,6 +31,7 @@ export class Slurmctld {
     const set = this.#kube.list('statefulsets')[0];
     if (set === undefined) {
       this.answers = false;
+      this.#isAbsent = true;
       for (const pod of this.#pods()) this.#kube.remove('pods', pod);
       return;
     }
@@ -37,7 +40,9 @@ export class Slurmctld {
     if (text === undefined || (text === this.#slurm.conf.text && !restarted)) return;
     // The side container waits for jobs whose PrologSlurmctld runs.
     if (!restarted && this.#slurm.starting(now).length > 0) return;
-    if (this.#slurm.conf.text !== '' && text !== this.#slurm.conf.text && !this.#tried.has(text))
+    const isFirst = this.#slurm.conf.text === '' || this.#isAbsent;
+    this.#isAbsent = false;
+    if (!isFirst && text !== this.#slurm.conf.text && !this.#tried.has(text))
       breaks('L13: slurmctld reads a configuration that was never tried');
     if (restarted) this.#slurm.restart(text, now);
     else this.#slurm.reconfigure(text);
@@ -96,6 +101,26 @@ export class Slurmctld {
     }
   }
 
+  /** As the StatefulSet controller does; a claim outlives its StatefulSet. */
+  #createClaims(set: StoredObject, pod: string): void {
+    const { volumeClaimTemplates = [], selector } = set['spec'] as {
+      volumeClaimTemplates?: readonly { metadata: { name: string } }[];
+      selector?: { matchLabels?: Record<string, string> };
+    };
+    const { namespace = '' } = set.metadata;
+    for (const { metadata } of volumeClaimTemplates) {
+      const name = `${metadata.name}-${pod}`;
+      if (this.#kube.get('persistentvolumeclaims', namespace, name) !== undefined) continue;
+      this.#kube.create('persistentvolumeclaims', {
+        apiVersion: 'v1',
+        kind: 'PersistentVolumeClaim',
+        metadata: { name, namespace, labels: { ...selector?.matchLabels } },
+        spec: {},
+        status: { phase: 'Bound' },
+      });
+    }
+  }
+
   #revisionOf(template: Template): string {
     const known = this.#revisions.get(template) ?? `rev-${digest(JSON.stringify(template))}`;
     this.#revisions.set(template, known);
@@ -113,6 +138,7 @@ export class Slurmctld {
       live.metadata.deletionTimestamp === undefined;
     if (live !== undefined && !isCurrent) this.#kube.remove('pods', live);
     if (!isCurrent) {
+      this.#createClaims(set, name);
       const at = new Date(now).toISOString().replace(/\.\d+Z$/, 'Z');
       const { containers = [] } = spec.template?.spec ?? {};
       this.#kube.create('pods', {

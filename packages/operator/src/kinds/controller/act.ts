@@ -19,6 +19,7 @@ import type { SlurmSurvey } from '../../slurm-config/guard/slurm-work.ts';
 import type { ControllerNote } from './plan/memory.ts';
 import type { ControllerAction, ControllerInput, ControllerPlan } from './plan/plan.ts';
 import type { KeyNotice } from './plan/slurmctld-pods.ts';
+import { type StateNote, stateNoteAnnotation } from './plan/state-note.ts';
 import type { Resize } from './plan/state-volume.ts';
 import type { WantedSecret } from './plan/wanted-keys.ts';
 import { syncServiceMonitor } from './service-monitors.ts';
@@ -62,6 +63,12 @@ export class ControllerActor {
       case 'Resize': {
         const why = await resize(client, namespace, action.claim, signal);
         if (why !== undefined) note({ type: 'resize-refused', claim: action.claim, why, at: clock.now() });
+        return;
+      }
+      case 'NoteState': {
+        const written = await noteState(client, namespace, action.state, signal);
+        if (written !== undefined)
+          note({ type: 'state-noted', ...action.state, ...written, at: clock.now() });
         return;
       }
       case 'Sync': {
@@ -148,4 +155,22 @@ async function resize(
     if (!(error instanceof NotFoundError)) throw error;
   }
   return undefined;
+}
+
+/** A refusal is an answer: the configuration is put in force all the same. Undefined: there is no claim yet. */
+async function noteState(
+  client: Client,
+  namespace: string,
+  { claim, value }: StateNote,
+  signal: AbortSignal,
+): Promise<{ readonly refused?: string } | undefined> {
+  const body = { metadata: { annotations: { [stateNoteAnnotation]: value } } };
+  try {
+    await client.mergePatch(persistentVolumeClaims, { namespace, name: claim }, body, { signal });
+  } catch (error) {
+    if (error instanceof ForbiddenError || error instanceof InvalidError) return { refused: explain(error) };
+    if (!(error instanceof NotFoundError)) throw error;
+    return undefined;
+  }
+  return {};
 }

@@ -4,9 +4,12 @@ import { test } from 'node:test';
 import type { Controller } from '@slurm-operator/api';
 import type { Live } from '@slurm-operator/kube';
 import { aController } from '../../../testing/objects.ts';
+import { guardConfig } from '../../slurm-config/guard/guard-config.ts';
+import { noteOfState } from '../../slurm-config/guard/kept-state.ts';
 import type { SlurmSurvey, SlurmWork } from '../../slurm-config/guard/slurm-work.ts';
 import { confDigestAnnotation, versionFile } from '../../slurm-config/render/config-map.ts';
 import { type EvidenceInput, gatherEvidence } from './config-evidence.ts';
+import { stateNoteAnnotation } from './plan/state-note.ts';
 
 const desired = 'NodeSet=short Feature=short\nPartitionName=short Nodes=short\n';
 const withLong = `${desired}NodeSet=long Feature=long\nPartitionName=long Nodes=long\n`;
@@ -37,10 +40,16 @@ const controller = (heldConfig?: object): Live<Controller> => ({
   status: { configHash: 'v1', heldConfig },
 });
 
-function gather(stored: object | undefined, over: Partial<EvidenceInput> = {}) {
+function gather(
+  stored: object | undefined,
+  { claim, ...over }: Partial<EvidenceInput> & { readonly claim?: object } = {},
+) {
   return gatherEvidence({
     cache: { get: () => undefined } as never,
-    client: { find: () => Promise.resolve(stored) } as never,
+    client: {
+      find: () => Promise.resolve(stored),
+      list: () => Promise.resolve({ items: claim === undefined ? [] : [claim] }),
+    } as never,
     survey: surveyOf(),
     controller: controller(),
     desired,
@@ -165,4 +174,53 @@ test('the jobs are asked for before any change: a pending one may ask for a node
     false,
     'all partitions are known: the change is made, because it may be the fix',
   );
+});
+
+const claimOf = (note: string | undefined, over: object = {}) => ({
+  metadata: { name: 'statesave-slurm-controller-0', annotations: { [stateNoteAnnotation]: note } },
+  status: { phase: 'Bound' },
+  ...over,
+});
+
+test('a Controller that is created again begins with what the jobs of its kept state need', async () => {
+  const again = { controller: aController(), claim: claimOf(noteOfState(withLong)) };
+  const { inForce, slurm, unnotedState } = await gather(undefined, again);
+  assert.match(inForce?.text ?? '', /^PartitionName=long Nodes=long$/m);
+  assert.match(slurm.kind === 'unknown' ? slurm.why : '', /statesave-slurm-controller-0/);
+  assert.equal(unnotedState, undefined);
+  const { text, holds } = guardConfig({ inForce: inForce?.text, desired, slurm });
+  assert.match(text, /^PartitionName=long Nodes=long Default=NO State=DRAIN$/m);
+  assert.deepEqual(
+    holds.map(({ kind, name, cause }) => `${kind} ${name} ${cause}`),
+    ['Partition long unknown', 'NodeSet long referenced'],
+  );
+  const complete = await gather(undefined, { ...again, desired: withLong });
+  assert.equal(complete.inForce?.text, withLong, 'its NodeSets are there: nothing is held');
+});
+
+test('a ConfigMap that is gone is recovered with the note, also while Slurm does not answer', async () => {
+  const { inForce } = await gather(undefined, { claim: claimOf(noteOfState(withLong)) });
+  assert.match(inForce?.text ?? '', /^PartitionName=long Nodes=long$/m);
+});
+
+test('a kept state without a note is told from a new volume', async () => {
+  const unnoted = async (claim: object | undefined, over: object = {}) =>
+    (await gather(undefined, { controller: aController(over), ...(claim && { claim }) })).unnotedState;
+  assert.equal(await unnoted(claimOf(undefined)), 'statesave-slurm-controller-0');
+  assert.equal(
+    await unnoted(claimOf(undefined), { persistence: { enabled: true, existingClaim: 'mine' } }),
+    'mine',
+  );
+  assert.equal(await unnoted(undefined), undefined);
+  assert.equal(
+    await unnoted(claimOf(undefined, { status: { phase: 'Pending' } })),
+    undefined,
+    'it was never used',
+  );
+  const snapshot = {
+    status: { phase: 'Pending' },
+    spec: { dataSource: { kind: 'VolumeSnapshot', name: 's' } },
+  };
+  assert.equal(await unnoted(claimOf(undefined, snapshot)), 'statesave-slurm-controller-0');
+  assert.equal(await unnoted(claimOf(undefined), { persistence: { enabled: false } }), undefined);
 });

@@ -1,9 +1,18 @@
 /** Reads the configuration in force, and asks Slurm where a change of it could cost a job. */
 import { hash } from 'node:crypto';
 import { app, type Controller, resourceName } from '@slurm-operator/api';
-import { type Cache, type Client, type ConfigMap, configMaps, type Live } from '@slurm-operator/kube';
+import {
+  type Cache,
+  type Client,
+  type ConfigMap,
+  configMaps,
+  type Live,
+  type PersistentVolumeClaim,
+  persistentVolumeClaims,
+} from '@slurm-operator/kube';
 import { readConf } from '../../slurm-config/guard/conf-content.ts';
 import { needsSlurm } from '../../slurm-config/guard/guard-config.ts';
+import { withNotedLines } from '../../slurm-config/guard/kept-state.ts';
 import { type HeldName, recoverInForce } from '../../slurm-config/guard/recover-in-force.ts';
 import type { SlurmSurvey, SlurmWork } from '../../slurm-config/guard/slurm-work.ts';
 import {
@@ -12,6 +21,7 @@ import {
   versionFile,
 } from '../../slurm-config/render/config-map.ts';
 import { type ConfigEvidence, noEvidence, type Owners } from './plan/config-hold.ts';
+import { stateClaims, stateNoteAnnotation } from './plan/state-note.ts';
 
 export interface EvidenceInput {
   readonly cache: Cache;
@@ -50,15 +60,57 @@ export async function gatherEvidence(input: EvidenceInput): Promise<ConfigEviden
   const stored = await client.find(configMaps, map, { signal });
   const text = stored?.data?.['slurm.conf'];
   const { configHash } = controller.status ?? {};
-  if (text === undefined && configHash === undefined) return noEvidence;
+  const kept = text === undefined ? await keptState(input) : undefined;
+  if (text === undefined && configHash === undefined)
+    return kept === undefined ? noEvidence : ofKept(input, kept);
   if (stored !== undefined && text !== undefined && isAsWritten(stored, hash('sha256', text), configHash))
     return { inForce: { text, owners: ownersIn(stored) }, slurm: await askSlurm(input, text) };
   const slurm = await askAll(input, text);
   const held = (controller.status?.heldConfig?.items ?? []) as readonly HeldName[];
-  const recovered = recoverInForce({ text, desired, held, slurm, port: controller.status?.slurmctldPort });
+  const port = controller.status?.slurmctldPort;
+  const base = withNotedLines(desired, kept?.note ?? '');
+  const recovered = recoverInForce({ text, desired: base, held, slurm, port });
   return {
     inForce: { text: recovered, owners: { ...ownersOfHeld(controller), ...(stored && ownersIn(stored)) } },
     slurm,
+  };
+}
+
+interface KeptState {
+  readonly claim: string;
+  /** What its jobs need of slurm.conf; undefined: no operator has noted it. */
+  readonly note: string | undefined;
+}
+
+/** The claim of the state, if it exists. Lists, because the operator has no other need to read single claims. */
+async function keptState({ client, controller, signal }: EvidenceInput): Promise<KeptState | undefined> {
+  const { namespace } = controller.metadata;
+  for (const claim of stateClaims(controller)) {
+    const fieldSelector = `metadata.name=${claim}`;
+    const { items } = await client.list(persistentVolumeClaims, { namespace, fieldSelector, signal });
+    const [live] = items.filter(mayHaveState);
+    if (live !== undefined) return { claim, note: live.metadata.annotations?.[stateNoteAnnotation] };
+  }
+  return undefined;
+}
+
+/** One that waits for its first volume is empty, unless that is made from a snapshot. */
+const mayHaveState = ({ metadata, spec, status }: Live<PersistentVolumeClaim>): boolean =>
+  metadata.deletionTimestamp === undefined &&
+  (status?.phase === 'Bound' ||
+    [spec?.volumeName, spec?.dataSource, spec?.dataSourceRef].some((source) => source !== undefined));
+
+/** The first configuration of a slurmctld that finds the state of an earlier one. */
+async function ofKept(input: EvidenceInput, { claim, note }: KeptState): Promise<ConfigEvidence> {
+  const { desired } = input;
+  const text = withNotedLines(desired, note ?? '');
+  const unnoted = note === undefined ? { unnotedState: claim } : {};
+  const slurm = text === desired ? noEvidence.slurm : await askAll(input, text);
+  const why = `slurmctld has not started yet with the state that PersistentVolumeClaim ${claim} keeps. It is released when slurmctld responds and no job needs it, or when its NodeSet exists again.`;
+  return {
+    inForce: { text, owners: {} },
+    slurm: slurm.kind === 'unknown' ? { ...slurm, why } : slurm,
+    ...unnoted,
   };
 }
 

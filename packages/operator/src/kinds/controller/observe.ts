@@ -42,6 +42,7 @@ import { observeTrials, runningWorkers } from './observe-trials.ts';
 import type { Runs } from './plan/accounting-order.ts';
 import type { LeavingNodeSet } from './plan/config-hold.ts';
 import { type PodTemplate, templateDigestAnnotation } from './plan/restart.ts';
+import { stateNoteAnnotation } from './plan/state-note.ts';
 import type { StateClaim, StateVolume } from './plan/state-volume.ts';
 
 /** Pods of slurmdbd and login nodes, and how many of each there should be. */
@@ -197,6 +198,7 @@ function claimOf(cache: Cache, namespace: string | undefined, name: string): Sta
     capacity: storage(status?.capacity),
     bound: status?.phase === 'Bound',
     message: status?.conditions?.find(({ message }) => message)?.message,
+    noted: claim.metadata.annotations?.[stateNoteAnnotation],
   };
 }
 

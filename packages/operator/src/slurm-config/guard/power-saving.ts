@@ -10,7 +10,7 @@ import type { Change } from './slurm-work.ts';
 const shortest = 60;
 
 /** What power saving consists of. */
-const keys = [
+export const powerSavingKeys = [
   'ResumeProgram',
   'SuspendProgram',
   'SuspendTime',
@@ -33,7 +33,7 @@ export function powerSavingHolds({ from, to, slurm }: Change): HeldSetting[] {
   );
   const timeout = (conf: Change['from']) => Number(value(conf, 'ResumeTimeout') ?? shortest);
   if (!ends && timeout(to) >= timeout(from)) return [];
-  const held = keys.flatMap((key): (readonly [string, string])[] => {
+  const held = powerSavingKeys.flatMap((key): (readonly [string, string])[] => {
     const before = value(from, key);
     const changes = before !== undefined && before !== value(to, key);
     const matters =

@@ -1,7 +1,8 @@
 /** Keys of slurm.conf whose change makes Slurm lose jobs, each with what was seen on real daemons. Pure. */
 import { port } from '@slurm-operator/api';
+import type { ConfContent } from './conf-content.ts';
 import { describeJobs, type Hold, heldJobs, noJobs } from './hold.ts';
-import { powerSavingHolds } from './power-saving.ts';
+import { powerSavingHolds, powerSavingKeys } from './power-saving.ts';
 import type { Change, WorkJob } from './slurm-work.ts';
 
 export interface HeldSetting {
@@ -79,6 +80,22 @@ const costlyKeys: readonly CostlyKey[] = [
       gres.some((name) => namesOf(from).includes(name) && !namesOf(to).includes(name)),
   },
 ];
+
+/** What concerns jobs that run, or where slurmctld and its state are, means nothing to a state that no slurmctld uses. */
+const ofThatDaemon = ['ClusterName', 'StateSaveLocation', 'SlurmdSpoolDir', 'SlurmctldPort'];
+
+/** Key → the value that counts, also where it is Slurm's own, of every setting that a pending job may need. */
+export function settingsThatJobsNeed({ settings }: ConfContent): Map<string, string> {
+  const costly = costlyKeys
+    .filter(({ key }) => !ofThatDaemon.includes(key))
+    .map(({ key, fallback = '' }) => [key, settings.get(key.toLowerCase()) ?? fallback] as const);
+  // Without ResumeProgram no node is woken, and SchedulerParameters mean something else.
+  const powerSaving = settings.has('resumeprogram') ? powerSavingKeys : [];
+  const others = ['MaxNodeCount', ...powerSaving].map(
+    (key) => [key, settings.get(key.toLowerCase()) ?? ''] as const,
+  );
+  return new Map([...costly, ...others].filter(([, value]) => value !== ''));
+}
 
 export const settingHolds = (change: Change): HeldSetting[] => [
   ...costlyHolds(change),

@@ -126,7 +126,7 @@ export function takenNameHolds({ from, to, expected }: Change): Hold[] {
 const perNode = new Set(['nodeaddr', 'nodehostname', 'bcastaddr', 'port']);
 
 /** The line of some of its nodes, with the addresses of those. */
-function onlyNodes(entry: ConfEntry, kept: ReadonlySet<string>): ConfEntry {
+export function onlyNodes(entry: ConfEntry, kept: ReadonlySet<string>): ConfEntry {
   const names = namesIn(entry.name);
   const places = [...names.keys()].filter((at) => kept.has(names[at] ?? ''));
   if (places.length === names.length) return entry;

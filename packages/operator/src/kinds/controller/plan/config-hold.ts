@@ -19,6 +19,8 @@ export interface ConfigEvidence {
   /** Undefined before the first. */
   readonly inForce: InForce | undefined;
   readonly slurm: SlurmWork;
+  /** The claim with the state of an earlier slurmctld, of which no operator noted what its jobs need. */
+  readonly unnotedState?: string;
 }
 
 /** Nothing is in force, so nothing can be lost. */

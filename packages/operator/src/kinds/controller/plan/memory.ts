@@ -2,6 +2,7 @@
 import type { Problem } from '../../../framework/status/conditions.ts';
 import type { TrialDecision } from '../../../slurm-config/trial/trial.ts';
 import type { WantedRestart } from './restart.ts';
+import type { AwaitedNodeSets, NotedState, WrittenNotes } from './state-note.ts';
 import { type Resize, resizeRefused } from './state-volume.ts';
 
 export interface ControllerMemory {
@@ -17,6 +18,10 @@ export interface ControllerMemory {
   readonly prologSeenAt: number | undefined;
   /** Uid of a claim → the size that Kubernetes refused. */
   readonly refusedSizes: ReadonlyMap<string, RefusedSize>;
+  /** Notes on the claims of the state. */
+  readonly notes: WrittenNotes;
+  /** NodeSets that the first start with a kept state waits for. */
+  readonly awaited: AwaitedNodeSets | undefined;
 }
 
 export interface RefusedSize {
@@ -30,7 +35,8 @@ export type ControllerNote =
   | { readonly type: 'key-created'; readonly name: string }
   | { readonly type: 'tried'; readonly digest: string; readonly decision: TrialDecision }
   | { readonly type: 'monitor'; readonly isKindAbsent: boolean }
-  | { readonly type: 'resize-refused'; readonly claim: Resize; readonly why: string; readonly at: number };
+  | { readonly type: 'resize-refused'; readonly claim: Resize; readonly why: string; readonly at: number }
+  | ({ readonly type: 'state-noted' } & NotedState);
 
 export const emptyControllerMemory: ControllerMemory = {
   config: undefined,
@@ -39,6 +45,8 @@ export const emptyControllerMemory: ControllerMemory = {
   restart: undefined,
   prologSeenAt: undefined,
   refusedSizes: new Map(),
+  notes: new Map(),
+  awaited: undefined,
 };
 
 /**

@@ -39,6 +39,7 @@ import {
 } from './memory.ts';
 import { controllerFindings } from './missing.ts';
 import { activeLabels, type KeyNotice } from './slurmctld-pods.ts';
+import { awaitNodeSets, planStateNotes, type StateNote, withWrittenNotes } from './state-note.ts';
 import type { Resize } from './state-volume.ts';
 import { type WantedSecret, wantedKeys } from './wanted-keys.ts';
 
@@ -67,6 +68,7 @@ export type ControllerAction = CustomAction &
       }
     | { readonly type: 'Send'; readonly notice: KeyNotice }
     | { readonly type: 'Resize'; readonly claim: Resize }
+    | { readonly type: 'NoteState'; readonly state: StateNote }
     | { readonly type: 'Sync' }
   );
 
@@ -105,8 +107,14 @@ export function planController(
   });
   const hints = specHints(controllerFindings(input));
   const { config, statefulSet, configHash } = decision;
-  const pause = pauseBefore(configHash, memory, now);
-  const enforce = enforceAction(decision, pause);
+  const nodeSetWait = awaitNodeSets(input, evidence, memory.awaited, now);
+  const pause = Math.max(pauseBefore(configHash, memory, now), nodeSetWait.left);
+  const mayEnforce = enforceAction(decision, pause);
+  const inForce = mayEnforce === undefined ? evidence.inForce?.text : config?.data?.['slurm.conf'];
+  const notes = planStateNotes(input, inForce, memory.notes, now);
+  // What slurmctld reads is noted before: with a crash in between the note has too much, never too little.
+  const noteActions = notes.write.map(noteState);
+  const enforce = mayEnforce && { ...mayEnforce, needs: noteActions.map(titleOf) };
   const needsEnforced = enforce === undefined ? [] : [titleOf(enforce)];
   const keys = writeKeys(controller, decision);
   const needsKeys = keys.map(titleOf);
@@ -120,6 +128,7 @@ export function planController(
       ...wantedKeys(input).secrets.map(createKey),
       ...keys,
       ...nodes.actions,
+      ...noteActions,
       ...decision.services.map((object): Action => ({ type: 'Apply', resource: services, object })),
       ...(enforce === undefined ? trial : [enforce, ...followConfig(decision, needsEnforced)]),
       ...(enforce === undefined || desired === undefined
@@ -152,7 +161,13 @@ export function planController(
       ...(monitor === memory.monitor ? [] : [{ type: 'Sync', title: 'ServiceMonitor' } as const]),
       { type: 'Apply', resource: clusters, object: decision.cluster },
     ],
-    problems: [...decision.problems, ...resizes.problems, ...observationProblems],
+    problems: [
+      ...nodeSetWait.problems,
+      ...decision.problems,
+      ...resizes.problems,
+      ...notes.problems,
+      ...observationProblems,
+    ],
     lookAgainAt: earliest([
       ...(pause > 0 ? [now + pause] : []),
       ...trialTimes([decision.decision, desired?.decision], now),
@@ -160,6 +175,7 @@ export function planController(
       ...nodes.againAt,
       ...(decision.keyRotation?.againAt === undefined ? [] : [decision.keyRotation.againAt]),
       ...resizes.againAt,
+      ...notes.againAt,
       ...(observationProblems.length === 0 ? [] : [now + readWithin]),
     ]),
     decision,
@@ -167,7 +183,7 @@ export function planController(
     resizes: resizes.ask,
     hints,
     monitor,
-    memory: { ...memory, prologSeenAt },
+    memory: { ...memory, prologSeenAt, awaited: nodeSetWait.awaited },
     now,
   };
 }
@@ -188,6 +204,10 @@ export function rememberController(
   const isMonitored = notes.some((note) => note.type === 'monitor' && !note.isKindAbsent);
   return {
     ...withRefusedSizes(known, resizes, notes),
+    notes: withWrittenNotes(
+      memory.notes,
+      notes.filter((note) => note.type === 'state-noted'),
+    ),
     hints: hints.join('\n'),
     restart: decision.wantedRestart,
     ...(isMonitored ? { monitor } : {}),
@@ -207,6 +227,12 @@ const createKey = (secret: WantedSecret): ControllerAction => ({
   type: 'CreateKey',
   title: `Secret ${secret.name}`,
   secret,
+});
+
+const noteState = (state: StateNote): ControllerAction => ({
+  type: 'NoteState',
+  title: `note on PersistentVolumeClaim ${state.claim}`,
+  state,
 });
 
 function enforceAction({ config, decision }: ControllerDecision, pause: number): Action | undefined {

@@ -15,6 +15,8 @@ export interface StateClaim {
   readonly bound: boolean;
   /** What the storage driver says about a resize. */
   readonly message: string | undefined;
+  /** What is noted there of the needs of its jobs. */
+  readonly noted?: string | undefined;
 }
 
 export interface StateVolume {
