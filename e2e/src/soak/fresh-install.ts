@@ -83,7 +83,8 @@ async function leftovers(stage: SlurmStage): Promise<string[]> {
       .filter(({ name }) => !isForeign(name))
       .map(({ name }) => `node ${name}`),
     ...(await slurm.reservations.list()).items
-      .filter(({ name }) => name !== 'people')
+      // A pause of job starts for a reconfigure ends on its own.
+      .filter(({ name }) => name !== 'people' && !name.startsWith('reconfigure-'))
       .map(({ name }) => `reservation ${name}`),
     ...partitions.filter((name) => name !== 'all').map((name) => `partition ${name}`),
   ];

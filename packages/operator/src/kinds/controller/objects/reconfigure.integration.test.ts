@@ -62,19 +62,26 @@ async function start(past: Past) {
     partitions,
     config,
     jobs: '',
+    agents: 'Agent queue size:     0\nAgent count:          0\nAgent thread count:   0\n',
   }))
     await put(name, text);
+  const pauses = join(directory, 'pauses');
   const stub = `#!/bin/sh
 case "$*" in
-  reconfigure) cat ${etc}/.config-version >>${log}; echo >>${log} ;;
+  reconfigure) echo reconfigure >>${pauses}; cat ${etc}/.config-version >>${log}; echo >>${log} ;;
   '-o show partition') cat ${etc}/partitions ;;
   'show config') cat ${etc}/config ;;
   'show hostnames '*) echo w-0; echo w-1 ;;
+  'create reservation '*) echo pause >>${pauses}; [ ! -e ${etc}/paused ] ;;
+  'delete ReservationName='*) rm -f ${etc}/paused; echo end >>${pauses} ;;
   'create '*) echo "$*" >>${log}; [ ! -e ${etc}/broken ] ;;
   'show node '*) [ ! -e ${etc}/broken ] ;;
 esac`;
   await writeFile(join(bin, 'scontrol'), stub, { mode: 0o755 });
   await writeFile(join(bin, 'squeue'), `#!/bin/sh\ncat ${etc}/jobs`, { mode: 0o755 });
+  await writeFile(join(bin, 'sdiag'), `#!/bin/sh\necho asked >>${pauses}; cat ${etc}/agents`, {
+    mode: 0o755,
+  });
   // Each turn of its loop begins with a nap, which is short here and counted.
   const turns = join(directory, 'turns');
   await writeFile(turns, '');
@@ -106,6 +113,8 @@ esac`;
     put,
     output: () => output,
     told: () => lines(log),
+    /** Pauses of job starts, what slurmctld was asked in them, and reconfigures, in their order. */
+    pauses: () => lines(pauses),
     /** Everything that was told until `last` was for the second time, and in the turns after that. */
     async untilTold(last: string, times = 2): Promise<string[]> {
       const isLast = (each: string) => each === last;
@@ -204,6 +213,29 @@ test('a reconfigure waits for jobs whose PrologSlurmctld runs', async () => {
   assert.deepEqual(await slurmctld.told(), []);
   await slurmctld.put('jobs', '');
   assert.deepEqual(await slurmctld.untilTold('two'), ['two', 'two']);
+});
+
+test('no job starts around a reconfigure, and slurmctld has sent everything before', async () => {
+  const slurmctld = await start({ told: 'one', version: 'one' });
+  await slurmctld.put('agents', 'Agent queue size:     1\nAgent count:          0\n');
+  await slurmctld.configure('two');
+  await until('it asks', async () => (await slurmctld.pauses()).includes('asked'));
+  await slurmctld.turns();
+  assert.deepEqual(await slurmctld.told(), [], 'a launch was not sent');
+  await slurmctld.put('agents', 'Agent queue size:     0\nAgent count:          0\n');
+  await slurmctld.untilTold('two', 1);
+  await until('the pause is over', async () => (await slurmctld.pauses()).includes('end'));
+  const seen = (await slurmctld.pauses()).filter((each, index, all) => each !== all[index - 1]);
+  assert.deepEqual(seen.slice(0, 4), ['pause', 'asked', 'reconfigure', 'end']);
+});
+
+test('a reconfigure does not wait without a limit for a worker that is lost, nor for a pause that someone left', async () => {
+  const slurmctld = await start({ told: 'one', version: 'one' });
+  await slurmctld.put('agents', 'Agent queue size:     3\nAgent count:          1\n');
+  await slurmctld.put('paused', '');
+  await slurmctld.configure('two');
+  await slurmctld.untilTold('two', 1);
+  assert.deepEqual((await slurmctld.pauses()).slice(0, 4), ['pause', 'end', 'pause', 'asked']);
 });
 
 const savesPower = 'ResumeProgram           = /bin/true\n';

@@ -19,6 +19,9 @@ const joinSeconds = 60;
 /** How long a reconfigure waits for jobs whose PrologSlurmctld runs. */
 export const prologSeconds = 120;
 
+/** How long a pause of job starts lasts at most, should no one end it. */
+const pauseSeconds = 30;
+
 /** The kubelet brings a change of the file sooner: what is listed for longer is missing. */
 const listedSeconds = 180;
 
@@ -99,6 +102,11 @@ take_key() {
  * really read is asked for once, when it first answers.
  *
  * A job whose PrologSlurmctld runs during a reconfigure never starts in 26.05: it counts as running until its time limit.
+ *
+ * A reconfigure throws away what slurmctld has not sent to its workers, and jobs that start in the same milliseconds would never reach
+ * theirs. So a reservation keeps starts out, and slurmctld is asked whether it has sent everything. The reservation ends on its own: what
+ * kills this container leaves jobs waiting for seconds. It wakes no sleeping node, and does not keep out the jobs of a reservation with
+ * MAINT or OVERLAP.
  */
 const script = (state: string, { createsNodes, keepsState }: Duties): string => `set -u
 state=${state}
@@ -123,7 +131,34 @@ starting() {
     [ $((SECONDS - waiting)) -lt ${prologSeconds} ]
   else false; fi
 }
-reconfigure() { ! starting && scontrol reconfigure && waiting=; }
+pause=reconfigure-$HOSTNAME
+pause_starts() {
+  scontrol create reservation "ReservationName=$pause" StartTime=now EndTime=now+${pauseSeconds} Users=root Nodes=ALL Flags=IGNORE_JOBS,OVERLAP
+}
+go_on() { scontrol delete "ReservationName=$pause"; }
+# sent: slurmctld has sent everything to its workers. What it sends to lost ones takes longer.
+sent() {
+  local shown
+  shown=$(sdiag) && ! grep -qE '^Agent (queue size|count): *[1-9]' <<<"$shown"
+}
+await_sent() {
+  local turn=0 quiet=0
+  while [ $quiet -lt 2 ] && [ $turn -lt 50 ]; do
+    sleep 0.1
+    turn=$((turn + 1))
+    if sent; then quiet=$((quiet + 1)); else quiet=0; fi
+  done
+}
+reconfigure() {
+  local result=1
+  if starting; then return 1; fi
+  # There may be one of a container that ended, and there may be no node.
+  { pause_starts || { go_on; pause_starts; }; } >/dev/null 2>&1
+  await_sent
+  if ! starting && scontrol reconfigure; then waiting=; result=0; fi
+  go_on >/dev/null 2>&1
+  return $result
+}
 # once_more: whether the second notification was made, or must not be made.
 once_more() {
   local names
