@@ -74,6 +74,7 @@ export {
   shutdownSignal,
 } from './manager/manager.ts';
 export { Metrics } from './manager/metrics.ts';
+export { type Sample, SampledMetric, type SampledMetricOptions } from './manager/sampled-metric.ts';
 export {
   type StatusAddress,
   type StatusAnswer,

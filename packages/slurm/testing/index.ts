@@ -13,5 +13,6 @@ export {
   startSimulator,
 } from './simulator/simulator.ts';
 export type { Latency } from './simulator/simulator-latency.ts';
+export { slurmJob } from './slurm-job.ts';
 export { type SlurmRelease, slurmRootfs } from './slurm-rootfs.ts';
 export { clockDirectory, type SteppedClock, steppedClock } from './stepped-clock.ts';

@@ -36,6 +36,7 @@ export const slurmJob = (id: number, over: Partial<SlurmJob> = {}): SlurmJob => 
   tresAllocated: '',
   tresPer: '',
   tresPerNode: '',
+  gresDetail: [],
   memoryPerNode: undefined,
   dependency: '',
   constraints: '',

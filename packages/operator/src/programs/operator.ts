@@ -15,6 +15,7 @@ import type { OperatorDefaults } from '../objects/operator-defaults.ts';
 import { AccountingRows } from '../slurm-connection/accounting-rows.ts';
 import { ConnectionPool, type DebugVars, debugVars } from '../slurm-connection/pool.ts';
 import { WorkSurvey } from '../slurm-connection/work-survey.ts';
+import { exposeSlurm } from '../slurm-metrics/expose-slurm.ts';
 import { setupCache } from './cached-objects.ts';
 import { exposeObjects } from './object-metrics.ts';
 
@@ -72,6 +73,7 @@ export function setupOperator(manager: Manager, options: OperatorOptions): Opera
   if (manager.namespaces.length > 0) manager.add(new EndingNamespaces(manager, manager.namespaces));
   setupDisruptionBudgets(manager);
   exposeObjects(manager.cache, manager.metrics.registry);
+  exposeSlurm(pool, manager.metrics.registry, () => manager.clock.now());
   manager.add(
     {
       name: 'slurm connections',

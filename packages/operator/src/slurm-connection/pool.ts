@@ -9,6 +9,12 @@ interface Entry {
   /** Names server, credential and certificates; never holds them. */
   readonly fingerprint: string;
   readonly since: number;
+  readonly attached: readonly Attached[];
+}
+
+/** Lives as long as a connection. */
+export interface Attached {
+  close(): Promise<void>;
 }
 
 /** Description of a connection, without secrets. */
@@ -45,6 +51,7 @@ export class ConnectionPool {
   readonly #clock: Clock;
   readonly #load = new PollLoad();
   readonly #assertMayWrite: (() => void) | undefined;
+  readonly #attachments: ((key: ObjectKey, connection: SlurmConnection) => Attached)[] = [];
 
   /** `assertMayWrite` throws when this replica does not lead: Slurm is changed by the leader only, like everything else. */
   constructor(clock: Clock, assertMayWrite?: () => void) {
@@ -55,6 +62,11 @@ export class ConnectionPool {
   /** The same time, as the Slurm client counts it. */
   get slurmClock(): SlurmClock {
     return { now: () => this.#clock.now(), schedule: (ms, action) => this.#clock.after(ms, action) };
+  }
+
+  /** Called with each connection that is opened from now on; what it returns is closed before the connection is. */
+  attach(open: (key: ObjectKey, connection: SlurmConnection) => Attached): void {
+    this.#attachments.push(open);
   }
 
   get(key: ObjectKey): SlurmConnection | undefined {
@@ -89,7 +101,8 @@ export class ConnectionPool {
         this.news.trigger(ref);
       },
     });
-    this.#entries.set(key, { connection, fingerprint, since: this.#clock.now() });
+    const attached = this.#attachments.map((open) => open(key, connection));
+    this.#entries.set(key, { connection, fingerprint, since: this.#clock.now(), attached });
     return connection;
   }
 
@@ -110,6 +123,7 @@ export class ConnectionPool {
     this.#entries.delete(key);
     const partitions = partitionsOf(known.connection);
     if (partitions !== undefined) this.#replaced.set(key, { at: this.#clock.now(), partitions });
+    await Promise.all(known.attached.map((each) => each.close()));
     await known.connection.close();
     this.changes.trigger(refOf(key));
   }

@@ -1,5 +1,12 @@
 /** One Slurm: a client, its views, and a gateway for changes. Shared by all controllers. */
-import { type Clock, SlurmClient, SlurmWatch, type TokenProvider } from '@slurm-operator/slurm';
+import {
+  type Clock,
+  type JobsView,
+  SlurmClient,
+  type SlurmDiag,
+  SlurmWatch,
+  type TokenProvider,
+} from '@slurm-operator/slurm';
 import { PollLoad } from './pool.ts';
 import { WatchedGateway } from './watched-gateway.ts';
 
@@ -32,6 +39,8 @@ export class SlurmConnection {
   readonly gateway: WatchedGateway;
   /** When slurmctld was started; asked for with every ping. */
   readonly controllerStart = new ControllerStart();
+  /** Statistics of slurmctld, and when they were asked for: with every ping. */
+  lastDiag: { readonly at: number; readonly diag: SlurmDiag } | undefined;
   readonly #watch: SlurmWatch;
   readonly #load: PollLoad;
 
@@ -78,6 +87,16 @@ export class SlurmConnection {
   /** What slurmctld's clock says: see `NodeWatch.controllerTime`. */
   controllerTime(time: number): void {
     this.#watch.nodes.controllerTime(time);
+  }
+
+  /** Jobs as they were listed last. */
+  get jobs(): JobsView {
+    return this.#watch.jobs.view;
+  }
+
+  /** Called with every list that brought changes of jobs. */
+  onJobs(listener: () => void): void {
+    this.#watch.jobs.subscribe(listener);
   }
 
   /** How many jobs run and wait; undefined while that is not known. */

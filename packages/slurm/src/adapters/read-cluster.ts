@@ -118,6 +118,13 @@ interface WireDiag {
   readonly jobs_pending?: number;
   readonly jobs_running?: number;
   readonly schedule_cycle_last?: number;
+  readonly schedule_cycle_mean?: number;
+  readonly bf_cycle_last?: number;
+  readonly rpcs_by_message_type?: readonly {
+    readonly message_type?: string;
+    readonly count?: number;
+    readonly total_time?: number;
+  }[];
   readonly schedule_queue_length?: number;
   readonly bf_last_depth?: number;
 }
@@ -139,8 +146,15 @@ export function readDiag(raw: WireDiag | undefined): SlurmDiag {
       running: raw?.jobs_running ?? 0,
     },
     scheduleCycleLast: raw?.schedule_cycle_last ?? 0,
+    scheduleCycleMean: raw?.schedule_cycle_mean ?? 0,
+    backfillCycleLast: raw?.bf_cycle_last ?? 0,
     scheduleQueueLength: raw?.schedule_queue_length ?? 0,
     backfillLastDepth: raw?.bf_last_depth ?? 0,
+    rpcs: (raw?.rpcs_by_message_type ?? []).map((rpc) => ({
+      type: rpc.message_type ?? '',
+      count: rpc.count ?? 0,
+      totalTime: rpc.total_time ?? 0,
+    })),
   };
 }
 

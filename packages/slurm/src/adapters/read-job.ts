@@ -1,6 +1,7 @@
 /** Reads a job, as any API version writes it, into the model. Pure. */
 import { ProtocolError } from '../errors.ts';
 import type { SlurmJob, SlurmJobState } from '../model/job.ts';
+import { commonList } from '../wire/common-values.ts';
 import { limitOf, numberOf, timeOf, type WireNumber } from '../wire/values.ts';
 
 interface WireExit {
@@ -45,6 +46,7 @@ export interface WireJob {
   readonly tres_per_node?: string;
   readonly tres_per_socket?: string;
   readonly tres_per_task?: string;
+  readonly gres_detail?: readonly string[];
   readonly memory_per_node?: WireNumber;
   readonly dependency?: string;
   readonly features?: string;
@@ -96,6 +98,7 @@ export function readJob(raw: WireJob): SlurmJob {
       .filter((one) => one !== undefined && one !== '')
       .join(','),
     tresPerNode: raw.tres_per_node ?? '',
+    gresDetail: commonList(raw.gres_detail ?? []),
     memoryPerNode: numberOf(raw.memory_per_node),
     dependency: raw.dependency ?? '',
     constraints: raw.features ?? '',

@@ -81,9 +81,22 @@ export interface SlurmDiag {
     readonly pending: number;
     readonly running: number;
   };
+  /** Microseconds, like the next two. */
   readonly scheduleCycleLast: number;
+  readonly scheduleCycleMean: number;
+  readonly backfillCycleLast: number;
   readonly scheduleQueueLength: number;
   readonly backfillLastDepth: number;
+  /** What slurmctld was asked since its statistics began, by type of message. */
+  readonly rpcs: readonly RpcFigures[];
+}
+
+export interface RpcFigures {
+  /** Such as `REQUEST_JOB_INFO`. */
+  readonly type: string;
+  readonly count: number;
+  /** Microseconds. */
+  readonly totalTime: number;
 }
 
 export interface SlurmLicense {

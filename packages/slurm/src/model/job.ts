@@ -49,6 +49,8 @@ export interface SlurmJob {
   readonly tresPer: string;
   /** What it asks for per node, such as `gres/gpu:2`. */
   readonly tresPerNode: string;
+  /** What it has on each of its nodes, in their order, such as `gpu:h100:2(IDX:0-1)`; empty for a job without generic resources. */
+  readonly gresDetail: readonly string[];
   /** Megabytes; `undefined` when it asks per CPU. */
   readonly memoryPerNode: number | undefined;
   /** Such as `afterok:41(unfulfilled)`. */

@@ -45,6 +45,9 @@ export interface SimulatedJob {
   wantedNodes: number;
   requiredNodes: string[];
   cpusPerNode: number;
+  account: string;
+  /** As slurmctld writes it, one entry per node: `gpu:2(IDX:0-1)`. */
+  gresDetail: string[];
   submittedAt: number;
   startedAt: number;
   endedAt: number;
@@ -118,6 +121,8 @@ export function newJob(id: number, now: number, fields: Partial<SimulatedJob>): 
     wantedNodes: 1,
     requiredNodes: [],
     cpusPerNode: 1,
+    account: '',
+    gresDetail: [],
     submittedAt: now,
     startedAt: 0,
     endedAt: 0,

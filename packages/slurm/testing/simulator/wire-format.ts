@@ -100,6 +100,8 @@ export class WireFormat {
       job_id: job.id,
       name: job.name,
       user_name: job.user,
+      account: job.account,
+      gres_detail: job.gresDetail,
       partition: job.partition,
       job_state: jobStates(job),
       state_reason: job.held ? 'JobHeldUser' : job.reason,

@@ -76,6 +76,7 @@ export class ClusterActor {
       const askedAt = clock.now();
       const diag = await controller.diag(request);
       connection.controllerStart.told(diag.startedAt, askedAt);
+      connection.lastDiag = { at: askedAt, diag };
       if (diag.time !== undefined) connection.controllerTime(diag.time);
       return {
         server: target.server,
