@@ -31,6 +31,9 @@ const fleeting = new Set([
   'lastState',
   // Whether Slurm had a node of its name when the pod was created.
   'nodeset.slinky.slurm.net/wake-up',
+  // A worker keeps those that it was created with: they keep an autoscaler of machines from it.
+  'cluster-autoscaler.kubernetes.io/safe-to-evict',
+  'karpenter.sh/do-not-disrupt',
   'disruptionsAllowed',
 ]);
 
