@@ -12,7 +12,7 @@ import { FeedStreams } from './stream/feed-streams.ts';
 
 type Given = Pick<
   DashboardServerOptions,
-  'hosts' | 'secure' | 'sessions' | 'access' | 'login' | 'files' | 'audit' | 'onError'
+  'hosts' | 'secure' | 'sessions' | 'access' | 'login' | 'files' | 'audit' | 'onError' | 'idleTimeoutMs'
 >;
 
 export interface AssembleOptions extends Given {
@@ -36,7 +36,7 @@ export function assembleDashboard({ views, clock, ...given }: AssembleOptions): 
       ...rolloutRoutes(views, given.access),
       ...limitRoutes(views),
     ],
-    openStream: (cluster, session, response) => streams.open(cluster, session, response),
+    openStream: (cluster, owner, response) => streams.open(cluster, owner, response),
     onLogout: (session) => streams.endOf(session.user.username),
     writeLimit: new WriteLimit({ clock }),
     hasCluster: (cluster) => views.find(cluster) !== undefined,

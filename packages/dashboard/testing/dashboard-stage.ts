@@ -24,6 +24,9 @@ export interface StageOptions {
   readonly page?: string;
   readonly objects?: () => ClusterObjects;
   readonly planRollout?: ClusterView['planRollout'];
+  readonly idleTimeoutMs?: number;
+  /** Of the empty page. */
+  readonly script?: string;
 }
 
 /** The fields that tests read; which of them an answer has depends on its route. */
@@ -55,13 +58,18 @@ const path = `/api/clusters/${ref.namespace}/${ref.name}`;
 export async function startDashboard(options: StageOptions = {}) {
   const simulator = await startSimulator(options.simulator ?? { nodes: 'n[0-9]' });
   const clock = systemClock;
-  const feed = new ClusterFeed({
-    client: simulator.client({ user: 'dashboard' }),
-    clock,
-    firstVersion: 1,
-    pace: { fastMs: 20, idleMinMs: 50 },
-  });
-  feed.start();
+  const follow = (firstVersion: number) => {
+    const feed = new ClusterFeed({
+      client: simulator.client({ user: 'dashboard' }),
+      clock,
+      firstVersion,
+      pace: { fastMs: 20, idleMinMs: 50 },
+    });
+    feed.start();
+    return feed;
+  };
+  const feed = follow(1);
+  let latest = feed;
   const grants: Readonly<Record<string, readonly Right[]>> = {
     alice: ['see', 'submit', 'changeJobs', 'cancelJobs'],
     ...options.grants,
@@ -91,8 +99,9 @@ export async function startDashboard(options: StageOptions = {}) {
     },
   };
   const views: ClusterViews = {
-    list: () => [view],
-    find: ({ namespace, name }) => (namespace === ref.namespace && name === ref.name ? view : undefined),
+    list: () => [{ ...view, feed: latest }],
+    find: ({ namespace, name }) =>
+      namespace === ref.namespace && name === ref.name ? { ...view, feed: latest } : undefined,
   };
   const access = new Access({
     clock,
@@ -103,12 +112,13 @@ export async function startDashboard(options: StageOptions = {}) {
       }),
   });
   const sessions = new Sessions({ clock });
-  const directory = options.page ?? (await emptyPage());
+  const directory = options.page ?? (await emptyPage(options.script));
   const audited: AuditLine[] = [];
   const errors: unknown[] = [];
   const dashboard = assembleDashboard({
     views,
     clock,
+    ...(options.idleTimeoutMs !== undefined && { idleTimeoutMs: options.idleTimeoutMs }),
     hosts: 'any',
     secure: false,
     sessions,
@@ -159,19 +169,26 @@ export async function startDashboard(options: StageOptions = {}) {
     patched,
     errors,
     streams,
+    /** As after a Cluster was deleted and created again. */
+    async replaceFeed() {
+      const before = latest;
+      latest = follow(1_000_000);
+      await before[Symbol.asyncDispose]();
+      return latest;
+    },
     [Symbol.asyncDispose]: async () => {
       await dashboard[Symbol.asyncDispose]();
-      await feed[Symbol.asyncDispose]();
+      await latest[Symbol.asyncDispose]();
       await simulator[Symbol.asyncDispose]();
       if (options.page === undefined) await rm(directory, { recursive: true, force: true });
     },
   };
 }
 
-async function emptyPage(): Promise<string> {
+async function emptyPage(script = 'export {};'): Promise<string> {
   const directory = await mkdtemp(join(tmpdir(), `dashboard-page-${process.pid}-`));
   await writeFile(join(directory, 'index.html'), '<!doctype html><title>page</title>');
-  await writeFile(join(directory, 'main.js'), 'export {};');
+  await writeFile(join(directory, 'main.js'), script);
   return directory;
 }
 

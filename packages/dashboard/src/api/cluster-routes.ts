@@ -22,6 +22,7 @@ export function clusterRoutes(options: ClusterRoutesOptions): readonly Route[] {
     { method: 'GET', path: '/api/clusters', rights: [], handle: (asked) => listClusters(options, asked) },
     { method: 'GET', path: '/api/me', rights: [], handle: (asked) => whoAmI(options, asked) },
     { method: 'GET', path: `${base}/overview`, rights: ['see'], handle: (asked) => overview(options, asked) },
+    { method: 'GET', path: `${base}/live`, rights: ['see'], handle: (asked) => live(options, asked) },
     { method: 'GET', path: `${base}/timeline`, rights: ['see'], handle: (asked) => timeline(options, asked) },
     {
       method: 'GET',
@@ -92,6 +93,12 @@ function overview({ views, now }: ClusterRoutesOptions, { cluster }: Asked): Ans
     findings: findings.slice(0, mostFindings),
     unchecked: unchecked.map(({ evidence, why }) => ({ evidence, why })),
   });
+}
+
+/** What a stream begins with, for a browser that can have none. */
+function live({ views }: ClusterRoutesOptions, { cluster }: Asked): Answer {
+  const view = views.find(cluster);
+  return view === undefined ? bad(404, 'This cluster has gone.') : ok(view.feed.live);
 }
 
 /** The caches' objects are read-only; the types of the rules, which only read, are not. */

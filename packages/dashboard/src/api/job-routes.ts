@@ -2,6 +2,7 @@
 import type { JobSubmission, SlurmClient } from '@slurm-operator/slurm';
 import { InvalidInput, parseTimeLimit } from '@slurm-operator/slurm';
 import { isBadQuery, queryJobs, readJobQuery } from '../feed/job-query.ts';
+import { JobWindows } from '../feed/job-windows.ts';
 import type { Answer, Asked, Route } from '../http/routes.ts';
 import type { Access } from '../identity/access.ts';
 import type { JobRow } from '../live/job-row.ts';
@@ -17,12 +18,13 @@ const name = /^[\w.+,=:/[\]-]+$/;
 const jobId = /^\d{1,10}(_\d{1,7})?$/;
 
 export function jobRoutes(views: ClusterViews, access: Access): readonly Route[] {
+  const windows = new JobWindows();
   return [
     {
       method: 'GET',
       path: `${base}/jobs`,
       rights: ['see'],
-      handle: (asked) => listJobs(views, access, asked),
+      handle: (asked) => listJobs(views, access, windows, asked),
     },
     {
       method: 'GET',
@@ -53,7 +55,12 @@ async function visibleTo(view: ClusterView, access: Access, { session, cluster, 
   return { all: false, user: identity.kind === 'user' ? identity.name : undefined } as const;
 }
 
-async function listJobs(views: ClusterViews, access: Access, asked: Asked): Promise<Answer> {
+async function listJobs(
+  views: ClusterViews,
+  access: Access,
+  windows: JobWindows,
+  asked: Asked,
+): Promise<Answer> {
   const view = views.find(asked.cluster);
   if (view === undefined) return bad(404, 'This cluster has gone.');
   const query = readJobQuery(asked.query);
@@ -61,7 +68,12 @@ async function listJobs(views: ClusterViews, access: Access, asked: Asked): Prom
   const visible = await visibleTo(view, access, asked);
   const { version, rows } = view.feed.jobs;
   const own = visible.all ? undefined : (visible.user ?? '');
-  const found = own === '' ? { rows: [], total: 0, states: {} } : queryJobs(rows.values(), query, own);
+  const found =
+    own === ''
+      ? { rows: [], total: 0, states: {} }
+      : windows.of(view.feed, version, JSON.stringify([query, own]), () =>
+          queryJobs(rows.values(), query, own),
+        );
   return ok({ version, ...found, onlyOwn: !visible.all, freshness: view.feed.freshness.jobs });
 }
 

@@ -8,7 +8,7 @@ import {
   type PaceOptions,
   type SlurmClient,
 } from '@slurm-operator/slurm';
-import type { Figures, Freshness } from '../live/figures.ts';
+import type { Figures, Freshness, FreshnessAt, LiveState } from '../live/figures.ts';
 import type { JobRow } from '../live/job-row.ts';
 import type { NodeRow } from '../live/node-row.ts';
 import { type Delta, VersionedTable } from '../live/versioned-table.ts';
@@ -32,7 +32,9 @@ export type FeedEvent =
   /** Some job changed: a page asks for its window again. */
   | { readonly type: 'jobs'; readonly version: number }
   | { readonly type: 'figures'; readonly figures: Figures }
-  | { readonly type: 'freshness'; readonly nodes: Freshness; readonly jobs: Freshness };
+  | ({ readonly type: 'freshness' } & FreshnessAt)
+  /** The cluster was deleted, or its Slurm is elsewhere now. */
+  | { readonly type: 'closed' };
 
 const historyMs = 60_000;
 
@@ -105,8 +107,21 @@ export class ClusterFeed implements AsyncDisposable {
     return { version: this.#jobsVersion, rows: contentOf(this.#jobs.view)?.rows ?? new Map() };
   }
 
-  get freshness(): { readonly nodes: Freshness; readonly jobs: Freshness } {
-    return { nodes: freshnessOf(this.#nodes.view), jobs: freshnessOf(this.#jobs.view) };
+  get freshness(): FreshnessAt {
+    return {
+      nodes: freshnessOf(this.#nodes.view),
+      jobs: freshnessOf(this.#jobs.view),
+      now: this.#clock.now(),
+    };
+  }
+
+  get live(): LiveState {
+    return {
+      nodes: this.#nodeTable.version,
+      jobs: this.#jobsVersion,
+      figures: this.figures,
+      freshness: this.freshness,
+    };
   }
 
   get figures(): Figures {
@@ -127,6 +142,7 @@ export class ClusterFeed implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.#stopHistory?.();
+    this.#emit({ type: 'closed' });
     this.#listeners.clear();
     await Promise.all([this.#nodes.stop(), this.#jobs.stop()]);
   }

@@ -2,14 +2,14 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { promisify } from 'node:util';
-import { brotliCompress, constants } from 'node:zlib';
 import type { Access, ClusterRef } from '../identity/access.ts';
 import type { Login } from '../identity/login.ts';
 import type { Session, Sessions } from '../identity/sessions.ts';
+import type { StreamOwner } from '../stream/event-stream.ts';
 import { endedCookie, readSessionCookie, sessionCookie } from './cookie.ts';
+import { compress, PreparedJson } from './prepared-json.ts';
 import { readJsonBody } from './read-body.ts';
-import { type Answer, matchRoute, type Route } from './routes.ts';
+import { type Answer, type Matched, matchRoute, type Route } from './routes.ts';
 import { contentTypeRefusal, crossSiteRefusal, hostRefusal } from './same-origin.ts';
 import { securityHeaders } from './security-headers.ts';
 import type { StaticFiles } from './static-files.ts';
@@ -36,7 +36,7 @@ export interface DashboardServerOptions {
   /** Answers `GET …/stream` of a cluster, instead of a route. */
   readonly openStream: (
     cluster: ClusterRef,
-    session: Session,
+    owner: StreamOwner,
     response: ServerResponse,
   ) => Promise<void> | void;
   readonly onLogout: (session: Session) => void;
@@ -46,14 +46,24 @@ export interface DashboardServerOptions {
   readonly onError: (error: unknown, path: string) => void;
   /** Known clusters, so that a name from a URL reaches nothing else. */
   readonly hasCluster: (cluster: ClusterRef) => boolean;
+  /** Default one minute. */
+  readonly idleTimeoutMs?: number;
 }
 
 const requestTimeoutMs = 15_000;
+/** A connection on which nothing moves, such as that of a browser that does not read its answer. Streams have their heartbeat. */
+const idleTimeoutMs = 60_000;
 const handlerTimeoutMs = 30_000;
 const mostConnections = 4_000;
-const streamPath = /^\/api\/clusters\/([^/]+)\/([^/]+)\/stream$/;
-const compress = promisify(brotliCompress);
 const worthCompressing = 1_400;
+const longestAction = 200;
+
+const streamRoute: Route = {
+  method: 'GET',
+  path: '/api/clusters/:namespace/:cluster/stream',
+  rights: ['see'],
+  handle: () => said(404, 'A stream is no route.'),
+};
 
 export class DashboardServer implements AsyncDisposable {
   readonly #options: DashboardServerOptions;
@@ -70,6 +80,7 @@ export class DashboardServer implements AsyncDisposable {
     this.#server.requestTimeout = requestTimeoutMs;
     this.#server.headersTimeout = requestTimeoutMs;
     this.#server.maxConnections = mostConnections;
+    this.#server.timeout = options.idleTimeoutMs ?? idleTimeoutMs;
   }
 
   async listen(port: number, host: string): Promise<number> {
@@ -129,8 +140,8 @@ export class DashboardServer implements AsyncDisposable {
   ): Promise<void> {
     const session = this.#sessionOf(request);
     if (session === undefined) return send(request, response, said(401, 'Log in first.'));
-    const stream = streamPath.exec(path);
-    if (stream !== null) return this.#stream(request, response, session, stream);
+    const stream = matchRoute([streamRoute], 'GET', path);
+    if (typeof stream !== 'string') return this.#stream(request, response, session, stream);
     return send(request, response, await this.#route('GET', request, path, query, session, undefined));
   }
 
@@ -170,7 +181,7 @@ export class DashboardServer implements AsyncDisposable {
     const answer = await this.#route('POST', request, path, query, session, body.value);
     this.#options.audit({
       user: session.user.username,
-      action: path.replace(/^\/api\/clusters\/[^/]+\/[^/]+\//, ''),
+      action: path.replace(/^\/api\/clusters\/[^/]+\/[^/]+\//, '').slice(0, longestAction),
       cluster: /^\/api\/clusters\/([^/]+\/[^/]+)\//.exec(path)?.[1] ?? '',
       status: answer.status,
       from: request.socket.remoteAddress ?? '',
@@ -212,15 +223,20 @@ export class DashboardServer implements AsyncDisposable {
     request: IncomingMessage,
     response: ServerResponse,
     session: Session,
-    [, namespace = '', name = '']: RegExpExecArray,
+    { parameters }: Matched,
   ): Promise<void> {
-    const cluster = { namespace: decodeURIComponent(namespace), name: decodeURIComponent(name) };
-    const allowed = await this.#options.access.may(session.user, 'see', cluster, this.#stop.signal);
-    if (!allowed)
+    const { sessions, access } = this.#options;
+    const cluster = { namespace: parameters['namespace'] ?? '', name: parameters['cluster'] ?? '' };
+    const maySee = () => access.may(session.user, 'see', cluster, this.#stop.signal);
+    if (!(await maySee()))
       return send(request, response, said(403, `${session.user.username} may not see this cluster.`));
     if (!this.#options.hasCluster(cluster))
       return send(request, response, said(404, 'There is no such cluster.'));
-    await this.#options.openStream(cluster, session, response);
+    const { user, expiresAt } = session;
+    const id = readSessionCookie(request.headers.cookie, this.#options);
+    const isOpen = () => session.viaProxy === true || (id !== undefined && sessions.find(id) !== undefined);
+    const owner = { user: user.username, expiresAt, mayGoOn: async () => isOpen() && (await maySee()) };
+    await this.#options.openStream(cluster, owner, response);
   }
 
   #sessionOf(request: IncomingMessage): Session | undefined {
@@ -246,7 +262,7 @@ async function send(request: IncomingMessage, response: ServerResponse, answer: 
     response.writeHead(304).end();
     return;
   }
-  const text = Buffer.from(JSON.stringify(body));
+  const text = body instanceof PreparedJson ? body.plain : Buffer.from(JSON.stringify(body));
   response.setHeader('Content-Type', 'application/json; charset=utf-8');
   response.setHeader('Vary', 'Accept-Encoding, Cookie');
   if (
@@ -256,6 +272,6 @@ async function send(request: IncomingMessage, response: ServerResponse, answer: 
     response.writeHead(status, { 'Content-Length': text.length }).end(text);
     return;
   }
-  const packed = await compress(text, { params: { [constants.BROTLI_PARAM_QUALITY]: 4 } });
+  const packed = await (body instanceof PreparedJson ? body.packed() : compress(text));
   response.writeHead(status, { 'Content-Encoding': 'br', 'Content-Length': packed.length }).end(packed);
 }

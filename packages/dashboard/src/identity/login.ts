@@ -31,6 +31,8 @@ const mostFailures = 10;
 const failureWindowMs = 60_000;
 const mostAddresses = 10_000;
 const shortestSecret = 32;
+/** Of a stream: then the proxy is asked again. */
+const proxySessionMs = 15 * 60_000;
 
 export class Login {
   readonly #options: LoginOptions;
@@ -70,7 +72,8 @@ export class Login {
     if (proxy === undefined) return undefined;
     if (!sameSecret(headerOf(headers, proxy.secretHeader), proxy.secret)) return undefined;
     const username = headerOf(headers, proxy.userHeader);
-    if (username === '') return undefined;
+    // Two headers of one name are joined with a comma: one of them came from the browser.
+    if (!/^[^\s,]{1,253}$/.test(username)) return undefined;
     const groups = headerOf(headers, proxy.groupsHeader)
       .split(',')
       .map((group) => group.trim())
@@ -80,7 +83,8 @@ export class Login {
     return {
       user: { username, groups: [...groups, 'system:authenticated'] },
       bearer: undefined,
-      expiresAt: clock.now() + 60_000,
+      expiresAt: clock.now() + proxySessionMs,
+      viaProxy: true,
     };
   }
 

@@ -11,6 +11,8 @@ export interface Session {
   /** The user's own token of Kubernetes, to get a Slurm token with; it never leaves the server. `undefined` behind a proxy. */
   readonly bearer: string | undefined;
   readonly expiresAt: number;
+  /** A proxy says with every request who it is: there is no cookie. */
+  readonly viaProxy?: boolean;
 }
 
 export interface SessionsOptions {

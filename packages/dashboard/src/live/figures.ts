@@ -32,6 +32,22 @@ export const chartNames = [
 ] as const;
 export type ChartName = (typeof chartNames)[number];
 
+/** What a tab knows beside the nodes: sent when its stream opens, and asked for where no stream can be had. */
+export interface LiveState {
+  /** Versions of the tables. */
+  readonly nodes: number;
+  readonly jobs: number;
+  readonly figures: Figures;
+  readonly freshness: FreshnessAt;
+}
+
+/** With the time of the server: the clock of a browser may be wrong. */
+export interface FreshnessAt {
+  readonly nodes: Freshness;
+  readonly jobs: Freshness;
+  readonly now: number;
+}
+
 /** How old a part of the page is. */
 export type Freshness =
   | { readonly kind: 'known'; readonly at: number }

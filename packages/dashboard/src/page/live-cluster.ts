@@ -1,6 +1,6 @@
-/** One cluster as this tab sees it: a snapshot, then deltas; read again after a gap; polls where no stream can be had. */
+/** One cluster as this tab sees it: a snapshot, then deltas; read again after a gap; asked for every few seconds where no stream can be had. */
 import { batch, signal } from '@preact/signals';
-import type { Figures, Freshness } from '../live/figures.ts';
+import type { Figures, FreshnessAt, LiveState } from '../live/figures.ts';
 import type { NodeRow } from '../live/node-row.ts';
 import { applied, type Delta } from '../live/versioned-table.ts';
 import { read } from './server.ts';
@@ -10,29 +10,30 @@ interface Snapshot {
   readonly rows: readonly NodeRow[];
 }
 
-interface Hello {
-  readonly freshness: { readonly nodes: Freshness; readonly jobs: Freshness };
-  readonly figures: Figures;
-  readonly jobs: number;
-}
-
 /** From one try to the next; doubled up to the second number, and spread by chance. */
-const retryMs = { first: 1_000, most: 30_000 };
+const retryMs = { first: 1_000, most: 10_000 };
+/** The server says something every 15 s. A connection may die without a sign, and a proxy may hold events back. */
+const silenceMs = { atFirst: 10_000, later: 40_000 };
 
 /** What the server sends, by the name of the event. */
 interface StreamEvents {
-  readonly hello: Hello;
+  readonly hello: LiveState;
   readonly nodes: Delta<NodeRow>;
   readonly jobs: { readonly version: number };
   readonly figures: { readonly figures: Figures };
-  readonly freshness: Hello['freshness'];
+  readonly freshness: FreshnessAt;
   readonly resync: unknown;
+}
+
+/** With the time of this browser when it arrived: ages do not depend on whose clock is right. */
+export interface Received extends FreshnessAt {
+  readonly receivedAt: number;
 }
 
 export class LiveCluster {
   readonly nodes = signal<ReadonlyMap<string, NodeRow>>(new Map());
   readonly figures = signal<Figures | undefined>(undefined);
-  readonly freshness = signal<Hello['freshness'] | undefined>(undefined);
+  readonly freshness = signal<Received | undefined>(undefined);
   /** Grows when some job changed: lists of jobs ask again. */
   readonly jobsVersion = signal(0);
   /** What keeps this tab from being live, as a sentence. */
@@ -42,6 +43,7 @@ export class LiveCluster {
   #source: EventSource | undefined;
   #retry = retryMs.first;
   #timer: ReturnType<typeof setTimeout> | undefined;
+  #silence: ReturnType<typeof setTimeout> | undefined;
   #closed = false;
   /** Deltas that arrive while the snapshot is on its way. */
   #early: Delta<NodeRow>[] | undefined;
@@ -65,22 +67,23 @@ export class LiveCluster {
   };
 
   #open(): void {
+    clearTimeout(this.#timer);
     if (document.hidden || this.#closed) return;
     const source = new EventSource(`${this.base}/stream`);
     this.#source = source;
+    this.#expect(silenceMs.atFirst);
     const on = <K extends keyof StreamEvents>(name: K, handle: (data: StreamEvents[K]) => void) =>
-      source.addEventListener(name, (event) =>
-        handle(JSON.parse((event as MessageEvent<string>).data) as StreamEvents[K]),
-      );
-    on('hello', ({ freshness, figures, jobs }) => {
-      this.#retry = retryMs.first;
-      batch(() => {
-        this.problem.value = '';
-        this.freshness.value = freshness;
-        this.figures.value = figures;
-        this.jobsVersion.value = jobs;
+      source.addEventListener(name, (event) => {
+        // A stream that was given up may have an event on its way.
+        if (this.#source !== source) return;
+        this.#expect(silenceMs.later);
+        handle(JSON.parse((event as MessageEvent<string>).data) as StreamEvents[K]);
       });
-      void this.#snapshot();
+    on('hello', (state) => {
+      this.#retry = retryMs.first;
+      this.problem.value = '';
+      this.#take(state);
+      void this.#snapshot().catch(() => this.#lost(source));
     });
     on('nodes', (delta) => this.#apply(delta));
     on('jobs', ({ version }) => {
@@ -90,16 +93,44 @@ export class LiveCluster {
       this.figures.value = figures;
     });
     on('freshness', (freshness) => {
-      this.freshness.value = freshness;
+      this.freshness.value = { ...freshness, receivedAt: Date.now() };
     });
-    on('resync', () => void this.#snapshot());
-    source.addEventListener('error', () => this.#lost());
+    on('resync', () => void this.#snapshot().catch(() => this.#lost(source)));
+    source.addEventListener('error', () => this.#lost(source));
   }
 
-  #lost(): void {
+  #take({ figures, freshness, jobs }: LiveState): void {
+    batch(() => {
+      this.freshness.value = { ...freshness, receivedAt: Date.now() };
+      this.figures.value = figures;
+      this.jobsVersion.value = jobs;
+    });
+  }
+
+  #expect(ms: number): void {
+    clearTimeout(this.#silence);
+    const source = this.#source;
+    this.#silence = setTimeout(() => this.#lost(source), ms);
+  }
+
+  #lost(source: EventSource | undefined): void {
+    if (this.#closed || source !== this.#source) return;
     this.#stop();
-    if (this.#closed) return;
-    this.problem.value = 'The connection to the dashboard is lost. What you see is the last that arrived.';
+    void this.#ask();
+  }
+
+  /** Once without a stream; then a stream is tried again. */
+  async #ask(): Promise<void> {
+    let problem = 'No live stream can be had. This page asks every ten seconds instead.';
+    try {
+      this.#take(await read<LiveState>(`${this.base}/live`));
+      await this.#snapshot();
+    } catch {
+      problem = 'The connection to the dashboard is lost. What you see is the last that arrived.';
+    }
+    if (this.#closed || this.#source !== undefined) return;
+    // A stream may end for a good reason, such as a new version of the server: the first try to come again is no news.
+    if (this.#retry > retryMs.first || problem.startsWith('The')) this.problem.value = problem;
     const pause = this.#retry * (0.75 + Math.random() / 2);
     this.#retry = Math.min(retryMs.most, this.#retry * 2);
     this.#timer = setTimeout(() => this.#open(), pause);
@@ -107,23 +138,22 @@ export class LiveCluster {
 
   #stop(): void {
     clearTimeout(this.#timer);
+    clearTimeout(this.#silence);
     this.#source?.close();
     this.#source = undefined;
+    this.#early = undefined;
   }
 
   async #snapshot(): Promise<void> {
-    this.#early = [];
-    try {
-      const { version, rows } = await read<Snapshot>(`${this.base}/nodes`);
-      const early = this.#early;
-      this.#early = undefined;
-      this.#version = version;
-      this.nodes.value = new Map(rows.map((row) => [row.key, row]));
-      for (const delta of early) this.#apply(delta);
-    } catch {
-      this.#early = undefined;
-      this.#lost();
-    }
+    const early: Delta<NodeRow>[] = [];
+    this.#early = early;
+    const { version, rows } = await read<Snapshot>(`${this.base}/nodes`);
+    // Another one was begun meanwhile.
+    if (this.#early !== early) return;
+    this.#early = undefined;
+    this.#version = version;
+    this.nodes.value = new Map(rows.map((row) => [row.key, row]));
+    for (const delta of early) this.#apply(delta);
   }
 
   #apply(delta: Delta<NodeRow>): void {
@@ -133,7 +163,8 @@ export class LiveCluster {
     }
     const next = applied({ version: this.#version, rows: this.nodes.value }, delta);
     if (next === undefined) {
-      void this.#snapshot();
+      const source = this.#source;
+      void this.#snapshot().catch(() => this.#lost(source));
       return;
     }
     this.#version = next.version;

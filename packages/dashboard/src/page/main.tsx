@@ -8,7 +8,7 @@ import { go, Link } from './link.tsx';
 import { LiveCluster } from './live-cluster.ts';
 import { Mark } from './mark.tsx';
 import { type Me, rightsIn, shortName } from './me.ts';
-import { read, ServerError, write } from './server.ts';
+import { onSessionEnd, read, ServerError, write } from './server.ts';
 import { Accounts } from './views/accounts.tsx';
 import { Clusters } from './views/clusters.tsx';
 import { Configuration } from './views/configuration.tsx';
@@ -45,7 +45,7 @@ const needs: Partial<Readonly<Record<ViewName, Right>>> = {
 };
 
 const address = signal<Address>(readAddress(location.pathname, location.search));
-const me = signal<Me | 'loading' | 'anonymous'>('loading');
+const me = signal<Me | 'loading' | 'anonymous' | 'ended'>('loading');
 
 addEventListener('popstate', () => {
   address.value = readAddress(location.pathname, location.search);
@@ -68,6 +68,10 @@ async function loadMe(): Promise<void> {
   }
 }
 
+onSessionEnd(() => {
+  if (typeof me.value === 'object') me.value = 'ended';
+});
+
 async function logOut(): Promise<void> {
   await write('/api/logout', {}).catch(() => undefined);
   me.value = 'anonymous';
@@ -77,7 +81,7 @@ function App() {
   const who = me.value;
   const at = address.value;
   if (who === 'loading') return <p class="login">Loading…</p>;
-  if (who === 'anonymous') return <Login onLogin={() => void loadMe()} />;
+  if (who === 'anonymous' || who === 'ended') return <Login hasEnded={who === 'ended'} onLogin={() => void loadMe()} />;
   return (
     <>
       <a class="skip" href="#main">

@@ -11,6 +11,12 @@ export class ServerError extends Error {
 }
 
 const timeoutMs = 30_000;
+const ended = new Set<() => void>();
+
+/** Runs when the server no longer knows who this is: the session is over, or the server began anew. */
+export function onSessionEnd(listener: () => void): void {
+  ended.add(listener);
+}
 
 export async function read<T>(path: string, signal?: AbortSignal): Promise<T> {
   return ask<T>(path, { method: 'GET' }, signal);
@@ -43,6 +49,7 @@ async function ask<T>(path: string, init: RequestInit, signal?: AbortSignal): Pr
       message?: string;
       field?: string;
     };
+    if (response.status === 401 && path !== '/api/login') for (const listener of ended) listener();
     throw new ServerError(response.status, message, field);
   }
   return body as T;

@@ -1,4 +1,4 @@
-/** Reads something from the server, again when `again` changes, and keeps showing the last answer meanwhile. */
+/** Reads something from the server, again when `again` changes and after a failure, and keeps showing the last answer meanwhile. */
 import { useEffect, useState } from 'preact/hooks';
 import { read } from './server.ts';
 
@@ -7,27 +7,37 @@ export interface Reading<T> {
   readonly problem: string;
 }
 
-export function useRead<T>(path: string, again: unknown = 0): Reading<T> {
+const retryMs = 5_000;
+
+/** `keeps`: what was read of another address is shown until the new answer is there: a list under another filter, never another job. */
+export function useRead<T>(path: string, again: unknown = 0, { keeps = false } = {}): Reading<T> {
   const [reading, setReading] = useState<Reading<T> & { readonly path: string }>({
     value: undefined,
     problem: '',
     path,
   });
+  const [failures, setFailures] = useState(0);
   useEffect(() => {
     const abort = new AbortController();
+    let timer: ReturnType<typeof setTimeout> | undefined;
     read<T>(path, abort.signal).then(
       (value) => setReading({ value, problem: '', path }),
       (error: unknown) => {
         if (abort.signal.aborted) return;
         setReading((last) => ({
-          ...last,
+          value: last.path === path ? last.value : undefined,
           problem: error instanceof Error ? error.message : 'This cannot be read.',
+          path,
         }));
+        timer = setTimeout(() => setFailures((count) => count + 1), retryMs);
       },
     );
-    return () => abort.abort();
-  }, [path, again]);
-  return reading;
+    return () => {
+      abort.abort();
+      clearTimeout(timer);
+    };
+  }, [path, again, failures]);
+  return reading.path === path || keeps ? reading : { value: undefined, problem: '' };
 }
 
 /** Grows every `ms` while the tab is visible. */

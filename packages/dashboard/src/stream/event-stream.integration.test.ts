@@ -2,16 +2,25 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer, get, type IncomingMessage } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
 import { test } from 'node:test';
 import { until } from '@slurm-operator/kube/testing';
 import { systemClock } from '@slurm-operator/slurm';
-import { EventStreams, type EventStreamsOptions, serverEvent } from './event-stream.ts';
+import { ManualClock } from '@slurm-operator/slurm/testing';
+import { EventStreams, type EventStreamsOptions, type StreamOwner, serverEvent } from './event-stream.ts';
 
-async function serve(options: Partial<EventStreamsOptions> = {}) {
+async function serve(
+  options: Partial<EventStreamsOptions> = {},
+  owner: (user: string) => StreamOwner = (user) => ({ user }),
+) {
   const streams = new EventStreams({ clock: systemClock, ...options });
-  const server = createServer((request, response) => {
-    const opened = streams.open(response, request.url ?? '', [serverEvent('hello', { version: 1 }, 1)]);
+  let answered = 0;
+  const server = createServer(async (request, response) => {
+    if (request.url === '/leaves') await once(response, 'close');
+    const opened = streams.open(response, owner(request.url ?? ''), [
+      serverEvent('hello', { version: 1 }, 1),
+    ]);
+    answered += 1;
     if (opened !== 'opened') response.writeHead(503).end(opened);
   });
   server.listen(0, '127.0.0.1');
@@ -26,6 +35,9 @@ async function serve(options: Partial<EventStreamsOptions> = {}) {
   };
   return {
     streams,
+    server,
+    port,
+    answered: () => answered,
     open,
     [Symbol.asyncDispose]: async () => {
       streams[Symbol.dispose]();
@@ -93,4 +105,55 @@ test('places are limited in all and for each user, and are free again after the 
   first.destroy();
   await until('a place is free', () => at.streams.size === 3);
   assert.equal((await at.open('/a')).statusCode, 200);
+});
+
+test('a browser that left before it was known what it may see takes no place', async () => {
+  await using at = await serve({ mostOfUser: 1 });
+  for (let attempt = 0; attempt < 3; attempt += 1) {
+    const sent = get({ host: '127.0.0.1', port: at.port, path: '/leaves' });
+    sent.on('error', () => {});
+    await once(sent, 'socket');
+    const [socket] = (await once(at.server, 'connection')) as [Socket];
+    await until('the request is there', () => socket.bytesRead > 0);
+    sent.destroy();
+    await once(socket, 'close');
+  }
+  await until('all were answered', () => at.answered() === 3);
+  assert.equal(at.streams.size, 0);
+});
+
+test('a stream ends with its session, and when its user may no longer see the cluster', async () => {
+  const clock = new ManualClock(0);
+  let mayGoOn = true;
+  await using at = await serve({ clock }, (user) =>
+    user === '/short' ? { user, expiresAt: 50_000 } : { user, mayGoOn: async () => mayGoOn },
+  );
+  const [short, long] = [await at.open('/short'), await at.open('/long')];
+  const [shortEnded, longEnded] = [once(short.resume(), 'end'), once(long.resume(), 'end')];
+  clock.advance(45_000);
+  assert.equal(at.streams.size, 2);
+  clock.advance(15_000);
+  await shortEnded;
+  await until('one is left', () => at.streams.size === 1);
+  mayGoOn = false;
+  clock.advance(60_000);
+  await longEnded;
+  await until('none is left', () => at.streams.size === 0);
+});
+
+test('while nobody can say whether a user may see the cluster, the stream goes on', async () => {
+  const clock = new ManualClock(0);
+  let asked = 0;
+  await using at = await serve({ clock }, (user) => ({
+    user,
+    mayGoOn: () => {
+      asked += 1;
+      return Promise.reject(new Error('the API server does not answer'));
+    },
+  }));
+  const text = textOf(await at.open('/a'));
+  clock.advance(60_000);
+  await until('it was asked', () => asked === 1);
+  at.streams.send(serverEvent('after', {}));
+  await until('the stream goes on', () => text().includes('event: after'));
 });

@@ -9,35 +9,50 @@ export interface EventStreamsOptions {
   readonly clock: Clock;
   /** Default 1 MB: what may wait in the socket of one browser. */
   readonly mostBuffered?: number;
-  /** Default 15 s, so that proxies do not end a quiet stream. */
+  /** Default 15 s: proxies do not end a quiet stream, and a browser notices that nothing comes any more. */
   readonly heartbeatMs?: number;
+  /** What every stream gets then. Default a comment. */
+  readonly heartbeat?: () => Buffer;
   /** Default 2,000 streams in all, and 12 of one user. */
   readonly mostStreams?: number;
   readonly mostOfUser?: number;
 }
 
-interface Stream {
+interface Stream extends StreamOwner {
   readonly response: ServerResponse;
-  readonly user: string;
   /** Told to read again, and not caught up yet. */
   behind: boolean;
+}
+
+/** Whose stream it is, and how long it may go on. */
+export interface StreamOwner {
+  readonly user: string;
+  /** The end of the session. */
+  readonly expiresAt?: number;
+  /** Asked again every few beats: a stream outlives the request that opened it, and rights may end. */
+  readonly mayGoOn?: () => Promise<boolean>;
 }
 
 export type Opened = 'opened' | 'too many' | 'too many of user';
 
 const resync = Buffer.from('event: resync\ndata: {}\n\n');
-const heartbeat = Buffer.from(': still here\n\n');
+const stillHere = Buffer.from(': still here\n\n');
+/** About a minute. */
+const beatsBetweenChecks = 4;
 
 export class EventStreams implements Disposable {
   readonly #options: Required<EventStreamsOptions>;
   readonly #streams = new Set<Stream>();
   readonly #byUser = new Map<string, number>();
   #cancel: () => void;
+  #beats = 0;
+  #isChecking = false;
 
   constructor(options: EventStreamsOptions) {
     this.#options = {
       mostBuffered: 1_000_000,
       heartbeatMs: 15_000,
+      heartbeat: () => stillHere,
       mostStreams: 2_000,
       mostOfUser: 12,
       ...options,
@@ -50,11 +65,14 @@ export class EventStreams implements Disposable {
   }
 
   /** Answers a request with a stream until the browser leaves. `first`: events that only this one gets. */
-  open(response: ServerResponse, user: string, first: readonly Buffer[]): Opened {
+  open(response: ServerResponse, owner: StreamOwner, first: readonly Buffer[]): Opened {
+    // It left before it was known whether it may have a stream: its `close` has been announced already.
+    if (response.destroyed) return 'opened';
+    const { user } = owner;
     if (this.#streams.size >= this.#options.mostStreams) return 'too many';
     const own = this.#byUser.get(user) ?? 0;
     if (own >= this.#options.mostOfUser) return 'too many of user';
-    const stream: Stream = { response, user, behind: false };
+    const stream: Stream = { ...owner, response, behind: false };
     this.#streams.add(stream);
     this.#byUser.set(user, own + 1);
     response.once('close', () => this.#forget(stream));
@@ -99,8 +117,29 @@ export class EventStreams implements Disposable {
   }
 
   #beat(): void {
-    for (const { response } of this.#streams) if (response.writableLength === 0) response.write(heartbeat);
-    this.#cancel = this.#options.clock.schedule(this.#options.heartbeatMs, () => this.#beat());
+    const { clock, heartbeat, heartbeatMs } = this.#options;
+    const now = clock.now();
+    const event = this.#streams.size === 0 ? undefined : heartbeat();
+    for (const { response, expiresAt = Number.POSITIVE_INFINITY } of this.#streams) {
+      if (expiresAt <= now) response.end();
+      else if (event !== undefined && response.writableLength === 0) response.write(event);
+    }
+    this.#beats += 1;
+    if (this.#beats % beatsBetweenChecks === 0) void this.#check();
+    this.#cancel = clock.schedule(heartbeatMs, () => this.#beat());
+  }
+
+  /** One after the other, so that hundreds of streams are no burst of questions. */
+  async #check(): Promise<void> {
+    if (this.#isChecking) return;
+    this.#isChecking = true;
+    for (const { response, mayGoOn } of [...this.#streams]) {
+      if (mayGoOn === undefined || response.writableEnded) continue;
+      // Not known is not refused: the stream ends with its session at the latest.
+      const goesOn = await mayGoOn().catch(() => true);
+      if (!goesOn) response.end();
+    }
+    this.#isChecking = false;
   }
 
   #forget(stream: Stream): void {

@@ -4,8 +4,7 @@ import type { Clock } from '@slurm-operator/slurm';
 import type { ClusterViews } from '../api/cluster-view.ts';
 import type { FeedEvent } from '../feed/cluster-feed.ts';
 import type { ClusterRef } from '../identity/access.ts';
-import type { Session } from '../identity/sessions.ts';
-import { EventStreams, serverEvent } from './event-stream.ts';
+import { EventStreams, type StreamOwner, serverEvent } from './event-stream.ts';
 
 export interface FeedStreamsOptions {
   readonly clock: Clock;
@@ -29,21 +28,15 @@ export class FeedStreams implements Disposable {
     this.#options = options;
   }
 
-  open(cluster: ClusterRef, session: Session, response: ServerResponse): void {
+  open(cluster: ClusterRef, owner: StreamOwner, response: ServerResponse): void {
     const view = this.#options.views.find(cluster);
     const key = `${cluster.namespace}/${cluster.name}`;
     if (view === undefined) {
       response.writeHead(404).end();
       return;
     }
-    const { streams } = this.#follow(key, (listener) => view.feed.subscribe(listener));
-    const hello = serverEvent('hello', {
-      nodes: view.feed.nodes.version,
-      jobs: view.feed.jobs.version,
-      freshness: view.feed.freshness,
-      figures: view.feed.figures,
-    });
-    const opened = streams.open(response, session.user.username, [hello]);
+    const { streams } = this.#follow(key, cluster, (listener) => view.feed.subscribe(listener));
+    const opened = streams.open(response, owner, [serverEvent('hello', view.feed.live)]);
     if (opened !== 'opened') {
       // The page falls back to asking now and then.
       response.writeHead(503, { 'Retry-After': '30', 'Content-Type': 'application/json' });
@@ -66,19 +59,38 @@ export class FeedStreams implements Disposable {
     this.#followed.clear();
   }
 
-  #follow(key: string, subscribe: (listener: (event: FeedEvent) => void) => () => void): Followed {
+  #follow(
+    key: string,
+    cluster: ClusterRef,
+    subscribe: (listener: (event: FeedEvent) => void) => () => void,
+  ): Followed {
     const known = this.#followed.get(key);
     if (known !== undefined) return known;
-    const streams = new EventStreams({ clock: this.#options.clock });
+    const streams = new EventStreams({
+      clock: this.#options.clock,
+      heartbeat: () => serverEvent('freshness', this.#options.views.find(cluster)?.feed.freshness ?? {}),
+    });
     const unsubscribe = subscribe((event) => this.#announce(key, streams, event));
     const followed = { streams, unsubscribe };
     this.#followed.set(key, followed);
     return followed;
   }
 
+  /** Its browsers come again, and get the streams of the feed that took its place. */
+  #drop(key: string): void {
+    const followed = this.#followed.get(key);
+    this.#followed.delete(key);
+    followed?.unsubscribe();
+    followed?.streams[Symbol.dispose]();
+  }
+
   #announce(key: string, streams: EventStreams, event: FeedEvent): void {
-    if (streams.size === 0) return;
     const { type, ...data } = event;
+    if (type === 'closed') {
+      this.#drop(key);
+      return;
+    }
+    if (streams.size === 0) return;
     if (type === 'nodes') {
       const { delta } = event;
       streams.send(serverEvent(type, delta, delta.to));

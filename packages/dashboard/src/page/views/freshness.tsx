@@ -5,20 +5,25 @@ import { useEvery } from '../use-read.ts';
 
 export function FreshnessNotice({ live }: { live: LiveCluster }) {
   useEvery(5_000);
-  const now = Date.now();
   const freshness = live.freshness.value;
-  const unknown = freshness === undefined ? [] : [freshness.nodes, freshness.jobs].filter(({ kind }) => kind === 'unknown');
+  if (freshness === undefined) return <div aria-live="polite">{live.problem.value !== '' && <p class="notice">{live.problem.value}</p>}</div>;
+  // In the time of the server.
+  const now = freshness.now + (Date.now() - freshness.receivedAt);
+  const both = [freshness.nodes, freshness.jobs];
+  const unknown = both.find((one) => one.kind === 'unknown');
+  const read = Math.min(...both.map((one) => (one.kind === 'known' ? one.at : (one.lastAt ?? now))));
   return (
-    <div aria-live="polite">
-      {live.problem.value !== '' && <p class="notice">{live.problem.value}</p>}
-      {unknown.slice(0, 1).map((one) =>
-        one.kind === 'known' ? null : (
-          <p class="notice bad" key="slurm">
-            <strong>Slurm is unknown since {clock(one.since, now)}</strong> ({span(now - one.since)}). {one.why}{' '}
-            {one.lastAt === undefined ? 'Nothing was read yet.' : `What you see was read at ${clock(one.lastAt, now)}.`}
+    <>
+      <div aria-live="polite">
+        {live.problem.value !== '' && <p class="notice">{live.problem.value}</p>}
+        {unknown?.kind === 'unknown' && (
+          <p class="notice bad">
+            <strong>Slurm is unknown since {clock(unknown.since, now)}</strong> ({span(now - unknown.since)}). {unknown.why}{' '}
+            {unknown.lastAt === undefined ? 'Nothing was read yet.' : `What you see was read at ${clock(unknown.lastAt, now)}.`}
           </p>
-        ),
-      )}
-    </div>
+        )}
+      </div>
+      {unknown === undefined && <p class="age quiet small">Slurm was read {span(now - read)} ago</p>}
+    </>
   );
 }

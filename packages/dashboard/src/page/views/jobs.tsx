@@ -57,7 +57,7 @@ export function Jobs({
   rights: ReturnType<typeof rightsIn>;
 }) {
   const { query } = at;
-  const { value, problem } = useRead<Window>(`${live.base}/jobs?${query.toString()}`, live.jobsVersion.value);
+  const { value, problem } = useRead<Window>(`${live.base}/jobs?${query.toString()}`, live.jobsVersion.value, { keeps: true });
   const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());
   const [asking, setAsking] = useState<Action | undefined>(undefined);
   const change = (name: string, text: string) =>

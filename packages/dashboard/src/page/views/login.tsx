@@ -3,7 +3,7 @@ import { useState } from 'preact/hooks';
 import { Mark } from '../mark.tsx';
 import { write } from '../server.ts';
 
-export function Login({ onLogin }: { onLogin: () => void }) {
+export function Login({ hasEnded, onLogin }: { hasEnded: boolean; onLogin: () => void }) {
   const [problem, setProblem] = useState('');
   const [busy, setBusy] = useState(false);
   const submit = async (event: SubmitEvent) => {
@@ -29,6 +29,7 @@ export function Login({ onLogin }: { onLogin: () => void }) {
           Slurm clusters
         </h1>
         <p class="quiet">Log in with a token of the Kubernetes cluster. You see and may do here what Kubernetes allows you.</p>
+        {hasEnded && <p class="notice">Your session is over. After this you are back where you were.</p>}
         <form onSubmit={(event) => void submit(event)}>
           <label>
             Token
