@@ -1,20 +1,20 @@
 /** Jobs: the list, one job, and what may be done with them. Who acts is the user; Slurm itself checks who owns a job. */
-import type { JobSubmission, SlurmClient } from '@slurm-operator/slurm';
-import { InvalidInput, parseTimeLimit } from '@slurm-operator/slurm';
+import type { SlurmClient } from '@slurm-operator/slurm';
 import { isBadQuery, queryJobs, readJobQuery } from '../feed/job-query.ts';
 import { JobWindows } from '../feed/job-windows.ts';
 import type { Answer, Asked, Route } from '../http/routes.ts';
 import type { Access } from '../identity/access.ts';
 import type { JobRow } from '../live/job-row.ts';
 import { answerOf, bad, ok } from './answers.ts';
+import { checkSubmission } from './check-submission.ts';
 import type { ClusterView, ClusterViews } from './cluster-view.ts';
 import { explainJob } from './explain-job.ts';
-import { type BadField, isBadField, numberField, textField } from './read-input.ts';
+import { isBadField } from './read-input.ts';
+import { readSubmission } from './submission.ts';
 
 const base = '/api/clusters/:namespace/:cluster';
 const mostJobsAtOnce = 200;
 const keepJobMs = 1_000;
-const name = /^[\w.+,=:/[\]-]+$/;
 const jobId = /^\d{1,10}(_\d{1,7})?$/;
 
 export function jobRoutes(views: ClusterViews, access: Access): readonly Route[] {
@@ -116,63 +116,19 @@ export function placeInQueue(
 async function submit(views: ClusterViews, asked: Asked): Promise<Answer> {
   const view = views.find(asked.cluster);
   if (view === undefined) return bad(404, 'This cluster has gone.');
-  const submission = readSubmission(asked.body as Readonly<Record<string, unknown>>);
+  const body = asked.body as Readonly<Record<string, unknown>>;
+  const submission = readSubmission(body);
   if (isBadField(submission)) return bad(400, submission.message, submission.field);
+  if (body['unchecked'] !== true) {
+    const problem = await checkSubmission(view, submission, view.slurmIdentity(asked.session));
+    // The page offers to send it all the same: the cluster may become another one while the job waits.
+    if (problem !== undefined) return bad(409, problem.message, problem.field);
+  }
   return answerOf('The job was not submitted', async () => {
     using as = await view.actAs(asked.session, 'jobs', asked.signal);
     const { id, message, warnings } = await as.client.jobs.submit(submission, { signal: asked.signal });
     return ok({ id, user: as.user, message, warnings });
   });
-}
-
-const longestScript = 900_000;
-
-/** Checked here so that the form can show which field is wrong; Slurm checks everything again. */
-export function readSubmission(body: Readonly<Record<string, unknown>>): JobSubmission | BadField {
-  const script = textField(body, 'script', { most: longestScript, required: true });
-  if (isBadField(script)) return script;
-  if (script?.startsWith('#!') !== true)
-    return { field: 'script', message: 'script must begin with an interpreter line such as #!/bin/sh.' };
-  const texts: Record<string, string> = {};
-  for (const field of [
-    'name',
-    'partition',
-    'account',
-    'qos',
-    'constraints',
-    'tresPerNode',
-    'array',
-  ] as const) {
-    const value = textField(body, field, { pattern: name });
-    if (isBadField(value)) return value;
-    if (value !== undefined) texts[field] = value;
-  }
-  const numbers: Record<string, number> = {};
-  for (const field of ['nodes', 'tasks', 'cpusPerTask', 'memory'] as const) {
-    const value = numberField(body, field);
-    if (isBadField(value)) return value;
-    if (value !== undefined) numbers[field] = value;
-  }
-  const directory = textField(body, 'directory', { most: 4_000 });
-  if (isBadField(directory)) return directory;
-  if (directory !== undefined && !directory.startsWith('/'))
-    return { field: 'directory', message: `directory "${directory}" must begin with /.` };
-  const timeLimit = textField(body, 'timeLimit', { most: 40 });
-  if (isBadField(timeLimit)) return timeLimit;
-  try {
-    if (timeLimit !== undefined) parseTimeLimit(timeLimit);
-  } catch (error) {
-    if (error instanceof InvalidInput) return { field: 'timeLimit', message: error.message };
-    throw error;
-  }
-  return {
-    script,
-    ...texts,
-    ...numbers,
-    ...(directory === undefined ? {} : { directory }),
-    ...(timeLimit === undefined ? {} : { timeLimit }),
-    ...(body['hold'] === true ? { hold: true } : {}),
-  };
 }
 
 type Change = (

@@ -4,8 +4,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net';
 import type { Access, ClusterRef } from '../identity/access.ts';
 import type { Login } from '../identity/login.ts';
-import type { Session, Sessions } from '../identity/sessions.ts';
-import type { StreamOwner } from '../stream/event-stream.ts';
+import type { Session, Sessions, StreamOwner } from '../identity/sessions.ts';
 import { endedCookie, readSessionCookie, sessionCookie } from './cookie.ts';
 import { compress, PreparedJson } from './prepared-json.ts';
 import { readJsonBody } from './read-body.ts';

@@ -15,6 +15,15 @@ export interface Session {
   readonly viaProxy?: boolean;
 }
 
+/** Whose stream it is, and how long it may go on. */
+export interface StreamOwner {
+  readonly user: string;
+  /** The end of the session. */
+  readonly expiresAt?: number;
+  /** Asked again every few beats: a stream outlives the request that opened it, and rights may end. */
+  readonly mayGoOn?: () => Promise<boolean>;
+}
+
 export interface SessionsOptions {
   readonly clock: Clock;
   /** Default 8 hours. */

@@ -12,7 +12,7 @@ interface Snapshot {
 
 /** From one try to the next; doubled up to the second number, and spread by chance. */
 const retryMs = { first: 1_000, most: 10_000 };
-/** The server says something every 15 s. A connection may die without a sign, and a proxy may hold events back. */
+/** The server says something every 15 s. A connection may be dead without a sign, and a proxy may hold events back. */
 const silenceMs = { atFirst: 10_000, later: 40_000 };
 
 /** What the server sends, by the name of the event. */
@@ -74,7 +74,7 @@ export class LiveCluster {
     this.#expect(silenceMs.atFirst);
     const on = <K extends keyof StreamEvents>(name: K, handle: (data: StreamEvents[K]) => void) =>
       source.addEventListener(name, (event) => {
-        // A stream that was given up may have an event on its way.
+        // A closed stream may have an event on its way.
         if (this.#source !== source) return;
         this.#expect(silenceMs.later);
         handle(JSON.parse((event as MessageEvent<string>).data) as StreamEvents[K]);

@@ -13,7 +13,7 @@ export class ServerError extends Error {
 const timeoutMs = 30_000;
 const ended = new Set<() => void>();
 
-/** Runs when the server no longer knows who this is: the session is over, or the server began anew. */
+/** Runs when the server no longer knows who this is: the session is over, or the server has restarted. */
 export function onSessionEnd(listener: () => void): void {
   ended.add(listener);
 }

@@ -1,13 +1,14 @@
 /** Streams over real sockets: each gets every event, slow readers lose their queue only, one user cannot take all places. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { createServer, get, type IncomingMessage } from 'node:http';
+import { createServer, get, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { test } from 'node:test';
 import { until } from '@slurm-operator/kube/testing';
 import { systemClock } from '@slurm-operator/slurm';
 import { ManualClock } from '@slurm-operator/slurm/testing';
-import { EventStreams, type EventStreamsOptions, type StreamOwner, serverEvent } from './event-stream.ts';
+import type { StreamOwner } from '../identity/sessions.ts';
+import { EventStreams, type EventStreamsOptions, serverEvent } from './event-stream.ts';
 
 async function serve(
   options: Partial<EventStreamsOptions> = {},
@@ -15,13 +16,16 @@ async function serve(
 ) {
   const streams = new EventStreams({ clock: systemClock, ...options });
   let answered = 0;
-  const server = createServer(async (request, response) => {
-    if (request.url === '/leaves') await once(response, 'close');
+  const answer = (request: IncomingMessage, response: ServerResponse) => {
     const opened = streams.open(response, owner(request.url ?? ''), [
       serverEvent('hello', { version: 1 }, 1),
     ]);
     answered += 1;
     if (opened !== 'opened') response.writeHead(503).end(opened);
+  };
+  const server = createServer((request, response) => {
+    if (request.url === '/leaves') response.once('close', () => answer(request, response));
+    else answer(request, response);
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -141,7 +145,7 @@ test('a stream ends with its session, and when its user may no longer see the cl
   await until('none is left', () => at.streams.size === 0);
 });
 
-test('while nobody can say whether a user may see the cluster, the stream goes on', async () => {
+test('while it is not known whether a user may see the cluster, the stream goes on', async () => {
   const clock = new ManualClock(0);
   let asked = 0;
   await using at = await serve({ clock }, (user) => ({

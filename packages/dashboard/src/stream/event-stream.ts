@@ -4,6 +4,7 @@
  */
 import type { ServerResponse } from 'node:http';
 import type { Clock } from '@slurm-operator/slurm';
+import type { StreamOwner } from '../identity/sessions.ts';
 
 export interface EventStreamsOptions {
   readonly clock: Clock;
@@ -22,15 +23,6 @@ interface Stream extends StreamOwner {
   readonly response: ServerResponse;
   /** Told to read again, and not caught up yet. */
   behind: boolean;
-}
-
-/** Whose stream it is, and how long it may go on. */
-export interface StreamOwner {
-  readonly user: string;
-  /** The end of the session. */
-  readonly expiresAt?: number;
-  /** Asked again every few beats: a stream outlives the request that opened it, and rights may end. */
-  readonly mayGoOn?: () => Promise<boolean>;
 }
 
 export type Opened = 'opened' | 'too many' | 'too many of user';
@@ -133,7 +125,7 @@ export class EventStreams implements Disposable {
   async #check(): Promise<void> {
     if (this.#isChecking) return;
     this.#isChecking = true;
-    for (const { response, mayGoOn } of [...this.#streams]) {
+    for (const { response, mayGoOn } of this.#streams) {
       if (mayGoOn === undefined || response.writableEnded) continue;
       // Not known is not refused: the stream ends with its session at the latest.
       const goesOn = await mayGoOn().catch(() => true);

@@ -4,7 +4,8 @@ import type { Clock } from '@slurm-operator/slurm';
 import type { ClusterViews } from '../api/cluster-view.ts';
 import type { FeedEvent } from '../feed/cluster-feed.ts';
 import type { ClusterRef } from '../identity/access.ts';
-import { EventStreams, type StreamOwner, serverEvent } from './event-stream.ts';
+import type { StreamOwner } from '../identity/sessions.ts';
+import { EventStreams, serverEvent } from './event-stream.ts';
 
 export interface FeedStreamsOptions {
   readonly clock: Clock;
