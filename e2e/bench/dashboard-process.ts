@@ -32,6 +32,7 @@ const view: ClusterView = {
   objects: () => undefined,
   slurmIdentity: ({ user }) => ({ kind: 'user', name: user.username }),
   configFiles: () => Promise.resolve(undefined),
+  jobTemplates: () => Promise.resolve([]),
   planRollout: () => Promise.resolve(undefined),
   pauseRollout: () => Promise.reject(new NoSlurmToken('not here', 403)),
   actAs: () => Promise.reject(new NoSlurmToken('not here', 403)),

@@ -30,6 +30,8 @@ export const label = {
   scalingMode: 'nodeset.slinky.slurm.net/scaling-mode',
   /** The revision of a worker pod and of its ControllerRevision. */
   revision: 'controller.kubernetes.io/hash',
+  /** On a ConfigMap with a `script`: the dashboard offers it to those who submit. The value names a Cluster, or is empty for all of its namespace. */
+  jobTemplate: 'slinky.slurm.net/job-template',
 } as const;
 
 export const annotation = {

@@ -3,11 +3,13 @@ export {
   type ClusterObjects,
   type ClusterView,
   type ClusterViews,
+  type JobTemplate,
   NoSlurmToken,
   type RolloutPlan,
   type SlurmIdentity,
   type UserClient,
 } from './api/cluster-view.ts';
+export { templatesOf } from './api/job-templates.ts';
 export { assembleDashboard, type Dashboard } from './assemble.ts';
 export { ClusterFeed } from './feed/cluster-feed.ts';
 export { type AuditLine, type DashboardServer } from './http/dashboard-server.ts';

@@ -24,6 +24,7 @@ export interface StageOptions {
   readonly page?: string;
   readonly objects?: () => ClusterObjects;
   readonly planRollout?: ClusterView['planRollout'];
+  readonly jobTemplates?: ClusterView['jobTemplates'];
   readonly idleTimeoutMs?: number;
   /** Of the empty page. */
   readonly script?: string;
@@ -88,6 +89,7 @@ export async function startDashboard(options: StageOptions = {}) {
       Promise.resolve({
         'slurm.conf': 'ClusterName=slurm_slurm\nSchedulerType=sched/backfill\nMaxJobCount=100000\n',
       }),
+    jobTemplates: options.jobTemplates ?? (() => Promise.resolve([])),
     planRollout: options.planRollout ?? (() => Promise.resolve(undefined)),
     pauseRollout: async ({ user }, nodeSet, paused) => {
       patched.push(`${user.username} ${paused ? 'pauses' : 'resumes'} ${nodeSet}`);

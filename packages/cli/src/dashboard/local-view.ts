@@ -1,6 +1,6 @@
 /** The cluster of the command as the page shows it: read and changed with the Slurm token of the person who runs the command. */
 import { randomBytes } from 'node:crypto';
-import { resourceName } from '@slurm-operator/api';
+import { label, resourceName } from '@slurm-operator/api';
 import {
   Access,
   assembleDashboard,
@@ -10,6 +10,7 @@ import {
   NoSlurmToken,
   Sessions,
   StaticFiles,
+  templatesOf,
 } from '@slurm-operator/dashboard';
 import { configMaps, ForbiddenError } from '@slurm-operator/kube';
 import { systemClock } from '@slurm-operator/slurm';
@@ -67,6 +68,14 @@ export async function openDashboard(session: Session, port: number): Promise<Loc
           throw error;
         });
       return found?.data;
+    },
+    jobTemplates: async (signal) => {
+      const selector = { namespace: ref.namespace, labelSelector: label.jobTemplate, signal };
+      const found = await (await session.client()).list(configMaps, selector).catch((error: unknown) => {
+        if (error instanceof ForbiddenError) return { items: [] };
+        throw error;
+      });
+      return templatesOf(found.items, ref.name);
     },
     // kubectl slurm plan says more than a page that reads this little of Kubernetes.
     planRollout: () => Promise.resolve(undefined),

@@ -17,7 +17,7 @@ const keepMs = 15_000;
 const keepAccountsMs = 60_000;
 const mostNames = 10;
 
-/** `undefined` where nothing speaks against it, or nothing is known. */
+/** `undefined` where it could, or where that is not known. */
 export async function checkSubmission(
   view: ClusterView,
   submission: JobSubmission,

@@ -37,6 +37,13 @@ export interface RolloutPlan {
   readonly endless: readonly { readonly id: string; readonly user: string }[];
 }
 
+/** A script to begin with. What its job asks for is in its `#SBATCH` lines. */
+export interface JobTemplate {
+  readonly name: string;
+  readonly description: string;
+  readonly script: string;
+}
+
 export interface ClusterView {
   readonly ref: ClusterRef;
   readonly feed: ClusterFeed;
@@ -46,6 +53,8 @@ export interface ClusterView {
   readonly slurmIdentity: (session: Session) => SlurmIdentity;
   /** A client with a token of this very user; `NoSlurmToken` says in a sentence why there is none. Dispose it. */
   readonly actAs: (session: Session, scope: 'jobs' | 'nodes', signal: AbortSignal) => Promise<UserClient>;
+  /** ConfigMaps with the label of job templates, for this cluster. */
+  readonly jobTemplates: (signal: AbortSignal) => Promise<readonly JobTemplate[]>;
   /** The files of the ConfigMap from which slurmctld reads them, by name; `undefined` where they cannot be read. Never a Secret. */
   readonly configFiles: (signal: AbortSignal) => Promise<Readonly<Record<string, string>> | undefined>;
   /** `undefined` where nothing is left to do, or it cannot be said. */
@@ -57,6 +66,12 @@ export interface ClusterView {
     paused: boolean,
     signal: AbortSignal,
   ) => Promise<void>;
+}
+
+/** Unknown where the objects of Kubernetes are: then it is asked. */
+export function hasAccounting(view: ClusterView): boolean {
+  const objects = view.objects();
+  return objects === undefined || objects.controller?.spec.accountingRef !== undefined;
 }
 
 export interface UserClient extends Disposable {

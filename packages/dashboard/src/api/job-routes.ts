@@ -1,5 +1,5 @@
 /** Jobs: the list, one job, and what may be done with them. Who acts is the user; Slurm itself checks who owns a job. */
-import type { SlurmClient } from '@slurm-operator/slurm';
+import { parseTimeLimit, type SlurmClient } from '@slurm-operator/slurm';
 import { isBadQuery, queryJobs, readJobQuery } from '../feed/job-query.ts';
 import { JobWindows } from '../feed/job-windows.ts';
 import type { Answer, Asked, Route } from '../http/routes.ts';
@@ -7,7 +7,7 @@ import type { Access } from '../identity/access.ts';
 import type { JobRow } from '../live/job-row.ts';
 import { answerOf, bad, ok } from './answers.ts';
 import { checkSubmission } from './check-submission.ts';
-import type { ClusterView, ClusterViews } from './cluster-view.ts';
+import { type ClusterView, type ClusterViews, hasAccounting } from './cluster-view.ts';
 import { explainJob } from './explain-job.ts';
 import { isBadField } from './read-input.ts';
 import { readSubmission } from './submission.ts';
@@ -15,6 +15,8 @@ import { readSubmission } from './submission.ts';
 const base = '/api/clusters/:namespace/:cluster';
 const mostJobsAtOnce = 200;
 const keepJobMs = 1_000;
+const keepRecordMs = 5_000;
+const keepTemplatesMs = 15_000;
 const jobId = /^\d{1,10}(_\d{1,7})?$/;
 
 export function jobRoutes(views: ClusterViews, access: Access): readonly Route[] {
@@ -33,11 +35,26 @@ export function jobRoutes(views: ClusterViews, access: Access): readonly Route[]
       handle: (asked) => oneJob(views, access, asked),
     },
     {
+      method: 'GET',
+      path: `${base}/jobs/:job/record`,
+      rights: ['see'],
+      handle: (asked) => jobRecord(views, access, asked),
+    },
+    {
+      method: 'GET',
+      path: `${base}/templates`,
+      rights: ['see', 'submit'],
+      handle: (asked) => jobTemplates(views, asked),
+    },
+    {
       method: 'POST',
       path: `${base}/jobs`,
       rights: ['see', 'submit'],
       handle: (asked) => submit(views, asked),
     },
+    change(views, access, 'limit', (client, id, options, body) =>
+      client.jobs.update(id, { timeLimit: String(body['timeLimit']) }, options),
+    ),
     change(views, access, 'hold', (client, id, options) => client.jobs.hold(id, options)),
     change(views, access, 'release', (client, id, options) => client.jobs.release(id, options)),
     change(views, access, 'requeue', (client, id, options) => client.jobs.requeue(id, options)),
@@ -99,6 +116,37 @@ async function oneJob(views: ClusterViews, access: Access, asked: Asked): Promis
   });
 }
 
+/** What accounting has of it: its steps, and its end when slurmctld no longer knows it. */
+async function jobRecord(views: ClusterViews, access: Access, asked: Asked): Promise<Answer> {
+  const view = views.find(asked.cluster);
+  const id = asked.parameters['job'] ?? '';
+  if (view === undefined) return bad(404, 'This cluster has gone.');
+  if (!/^\d{1,10}$/.test(id)) return bad(400, `"${id.slice(0, 20)}" is not the number of a job.`, 'job');
+  if (!hasAccounting(view)) return bad(404, 'This cluster has no accounting.');
+  const visible = await visibleTo(view, access, asked);
+  return answerOf(`Job ${id}`, async () => {
+    const record = await view.feed.shared.read(`record ${id}`, keepRecordMs, (signal) =>
+      view.reader.accounting.job(Number(id), { signal }),
+    );
+    if (record === undefined || (!visible.all && record.user !== visible.user))
+      return bad(404, `Accounting has no job ${id}.`);
+    const { script, ...rest } = record;
+    const identity = view.slurmIdentity(asked.session);
+    // Scripts may hold secrets: whoever may see the jobs of others sees no scripts of theirs.
+    const isOwn = identity.kind === 'user' && identity.name === record.user;
+    return ok({ record: rest, script: isOwn ? script : '' });
+  });
+}
+
+async function jobTemplates(views: ClusterViews, { cluster }: Asked): Promise<Answer> {
+  const view = views.find(cluster);
+  if (view === undefined) return bad(404, 'This cluster has gone.');
+  const templates = await view.feed.shared.read('job templates', keepTemplatesMs, (signal) =>
+    view.jobTemplates(signal),
+  );
+  return ok({ templates });
+}
+
 /** How many pending jobs of the partition are considered before it; `undefined` for a job that is not pending. */
 export function placeInQueue(
   rows: readonly JobRow[],
@@ -135,6 +183,7 @@ type Change = (
   client: SlurmClient,
   id: string,
   options: { readonly signal: AbortSignal },
+  body: Readonly<Record<string, unknown>>,
 ) => Promise<{ readonly outcome: string }>;
 
 /** Several at once, each with its own result: one that is refused must not hide that the others were changed. */
@@ -154,6 +203,9 @@ function change(views: ClusterViews, access: Access, action: string, apply: Chan
       const wrong = ids.find((id) => typeof id !== 'string' || !jobId.test(id));
       if (wrong !== undefined)
         return bad(400, `"${String(wrong).slice(0, 20)}" is not the number of a job.`, 'ids');
+      const limit = (body as { readonly timeLimit?: unknown }).timeLimit;
+      if (action === 'limit' && !isTimeLimit(limit))
+        return bad(400, 'timeLimit must be minutes or [days-]hours:minutes:seconds.', 'timeLimit');
       return answerOf(`Cannot ${action}`, async () => {
         using as = await view.actAs(session, 'jobs', signal);
         using _fast = view.feed.pollFast();
@@ -161,7 +213,7 @@ function change(views: ClusterViews, access: Access, action: string, apply: Chan
         const results: { id: string; done: boolean; message: string }[] = [];
         for (const id of ids as readonly string[]) {
           const { status, body: said } = await answerOf(`Job ${id}`, async () =>
-            ok(await apply(as.client, id, { signal })),
+            ok(await apply(as.client, id, { signal }, body as Readonly<Record<string, unknown>>)),
           );
           const { outcome = '', message = '' } = said as { outcome?: string; message?: string };
           const owner = outcome === 'gone' && seesAll ? otherOwner(view, id, as.user) : undefined;
@@ -177,6 +229,16 @@ function change(views: ClusterViews, access: Access, action: string, apply: Chan
       });
     },
   };
+}
+
+function isTimeLimit(value: unknown): boolean {
+  if (typeof value !== 'string' || value === '' || value.length > 40) return false;
+  try {
+    parseTimeLimit(value);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 /** Slurm may answer the same for a job of another user and for one that it does not know. */

@@ -3,7 +3,7 @@ import { expandHostlist, type SlurmClient, SlurmError, type SlurmPartition } fro
 import type { Answer, Asked, Route } from '../http/routes.ts';
 import { baseState } from '../live/job-row.ts';
 import { answerOf, bad, ok } from './answers.ts';
-import type { ClusterView, ClusterViews } from './cluster-view.ts';
+import { type ClusterView, type ClusterViews, hasAccounting } from './cluster-view.ts';
 
 const base = '/api/clusters/:namespace/:cluster';
 const keepMs = 15_000;
@@ -80,8 +80,7 @@ async function fromDatabase<T>(
   name: string,
   read: (client: SlurmClient, signal: AbortSignal) => Promise<readonly T[]>,
 ): Promise<FromDatabase<T>> {
-  if (view.objects()?.controller?.spec.accountingRef === undefined && view.objects() !== undefined)
-    return { items: [], missing: 'This cluster has no accounting.' };
+  if (!hasAccounting(view)) return { items: [], missing: 'This cluster has no accounting.' };
   try {
     const items = await view.feed.shared.read(name, keepAccountsMs, (signal) => read(view.reader, signal));
     return { items, missing: '' };

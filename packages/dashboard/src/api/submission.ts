@@ -41,7 +41,7 @@ export function readSubmission(body: Readonly<Record<string, unknown>>): JobSubm
   if (problems.length > 0 && body['unchecked'] !== true)
     return { field: 'script', message: problems.slice(0, 5).join(' ') };
   // A field wins over a line, as the command line of sbatch does.
-  const filled = Object.entries(body).filter(([, value]) => value !== '' && value !== undefined);
+  const filled = Object.entries(body).filter(([, value]) => value !== '' && value !== false);
   const given = { ...fields, ...Object.fromEntries(filled) };
   const values: Record<string, string | number> = {};
   for (const [field, pattern] of Object.entries(patterns)) {

@@ -1,5 +1,6 @@
 /** One cluster as this tab sees it: a snapshot, then deltas; read again after a gap; asked for every few seconds where no stream can be had. */
 import { batch, signal } from '@preact/signals';
+import type { Clock } from '@slurm-operator/slurm';
 import type { Figures, FreshnessAt, LiveState } from '../live/figures.ts';
 import type { NodeRow } from '../live/node-row.ts';
 import { applied, type Delta } from '../live/versioned-table.ts';
@@ -30,6 +31,31 @@ export interface Received extends FreshnessAt {
   readonly receivedAt: number;
 }
 
+type Source = Pick<EventSource, 'addEventListener' | 'close'>;
+
+/** What a tab needs of its browser. */
+export interface Browser {
+  readonly openStream: (path: string) => Source;
+  readonly read: <T>(path: string) => Promise<T>;
+  readonly page: Pick<Document, 'hidden' | 'addEventListener' | 'removeEventListener'>;
+  readonly clock: Clock;
+  readonly random: () => number;
+}
+
+const browser = (): Browser => ({
+  openStream: (path) => new EventSource(path),
+  read,
+  page: document,
+  clock: {
+    now: () => Date.now(),
+    schedule: (ms, action) => {
+      const timer = setTimeout(action, ms);
+      return () => clearTimeout(timer);
+    },
+  },
+  random: () => Math.random(),
+});
+
 export class LiveCluster {
   readonly nodes = signal<ReadonlyMap<string, NodeRow>>(new Map());
   readonly figures = signal<Figures | undefined>(undefined);
@@ -40,36 +66,38 @@ export class LiveCluster {
   readonly problem = signal('');
   readonly base: string;
   #version = 0;
-  #source: EventSource | undefined;
+  readonly #browser: Browser;
+  #source: Source | undefined;
   #retry = retryMs.first;
-  #timer: ReturnType<typeof setTimeout> | undefined;
-  #silence: ReturnType<typeof setTimeout> | undefined;
+  #cancelRetry = () => {};
+  #cancelSilence = () => {};
   #closed = false;
   /** Deltas that arrive while the snapshot is on its way. */
   #early: Delta<NodeRow>[] | undefined;
 
-  constructor(namespace: string, cluster: string) {
+  constructor(namespace: string, cluster: string, given = browser()) {
+    this.#browser = given;
     this.base = `/api/clusters/${encodeURIComponent(namespace)}/${encodeURIComponent(cluster)}`;
-    document.addEventListener('visibilitychange', this.#visibility);
+    given.page.addEventListener('visibilitychange', this.#visibility);
     this.#open();
   }
 
   close(): void {
     this.#closed = true;
-    document.removeEventListener('visibilitychange', this.#visibility);
+    this.#browser.page.removeEventListener('visibilitychange', this.#visibility);
     this.#stop();
   }
 
   /** A hidden tab holds no connection: browsers allow six to one server, and a hidden tab shows nothing. */
   readonly #visibility = () => {
-    if (document.hidden) this.#stop();
+    if (this.#browser.page.hidden) this.#stop();
     else if (this.#source === undefined && !this.#closed) this.#open();
   };
 
   #open(): void {
-    clearTimeout(this.#timer);
-    if (document.hidden || this.#closed) return;
-    const source = new EventSource(`${this.base}/stream`);
+    this.#cancelRetry();
+    if (this.#browser.page.hidden || this.#closed) return;
+    const source = this.#browser.openStream(`${this.base}/stream`);
     this.#source = source;
     this.#expect(silenceMs.atFirst);
     const on = <K extends keyof StreamEvents>(name: K, handle: (data: StreamEvents[K]) => void) =>
@@ -93,7 +121,7 @@ export class LiveCluster {
       this.figures.value = figures;
     });
     on('freshness', (freshness) => {
-      this.freshness.value = { ...freshness, receivedAt: Date.now() };
+      this.freshness.value = { ...freshness, receivedAt: this.#browser.clock.now() };
     });
     on('resync', () => void this.#snapshot().catch(() => this.#lost(source)));
     source.addEventListener('error', () => this.#lost(source));
@@ -101,19 +129,19 @@ export class LiveCluster {
 
   #take({ figures, freshness, jobs }: LiveState): void {
     batch(() => {
-      this.freshness.value = { ...freshness, receivedAt: Date.now() };
+      this.freshness.value = { ...freshness, receivedAt: this.#browser.clock.now() };
       this.figures.value = figures;
       this.jobsVersion.value = jobs;
     });
   }
 
   #expect(ms: number): void {
-    clearTimeout(this.#silence);
+    this.#cancelSilence();
     const source = this.#source;
-    this.#silence = setTimeout(() => this.#lost(source), ms);
+    this.#cancelSilence = this.#browser.clock.schedule(ms, () => this.#lost(source));
   }
 
-  #lost(source: EventSource | undefined): void {
+  #lost(source: Source | undefined): void {
     if (this.#closed || source !== this.#source) return;
     this.#stop();
     void this.#ask();
@@ -123,7 +151,7 @@ export class LiveCluster {
   async #ask(): Promise<void> {
     let problem = 'No live stream can be had. This page asks every ten seconds instead.';
     try {
-      this.#take(await read<LiveState>(`${this.base}/live`));
+      this.#take(await this.#browser.read<LiveState>(`${this.base}/live`));
       await this.#snapshot();
     } catch {
       problem = 'The connection to the dashboard is lost. What you see is the last that arrived.';
@@ -131,14 +159,15 @@ export class LiveCluster {
     if (this.#closed || this.#source !== undefined) return;
     // A stream may end for a good reason, such as a new version of the server: the first try to come again is no news.
     if (this.#retry > retryMs.first || problem.startsWith('The')) this.problem.value = problem;
-    const pause = this.#retry * (0.75 + Math.random() / 2);
+    const { clock, random } = this.#browser;
+    const pause = this.#retry * (0.75 + random() / 2);
     this.#retry = Math.min(retryMs.most, this.#retry * 2);
-    this.#timer = setTimeout(() => this.#open(), pause);
+    this.#cancelRetry = clock.schedule(pause, () => this.#open());
   }
 
   #stop(): void {
-    clearTimeout(this.#timer);
-    clearTimeout(this.#silence);
+    this.#cancelRetry();
+    this.#cancelSilence();
     this.#source?.close();
     this.#source = undefined;
     this.#early = undefined;
@@ -147,7 +176,7 @@ export class LiveCluster {
   async #snapshot(): Promise<void> {
     const early: Delta<NodeRow>[] = [];
     this.#early = early;
-    const { version, rows } = await read<Snapshot>(`${this.base}/nodes`);
+    const { version, rows } = await this.#browser.read<Snapshot>(`${this.base}/nodes`);
     // Another one was begun meanwhile.
     if (this.#early !== early) return;
     this.#early = undefined;

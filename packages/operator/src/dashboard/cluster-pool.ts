@@ -1,6 +1,6 @@
 /** The clusters that the dashboard shows: one view with one feed for each Cluster in the cache, whatever the number of browsers. */
 
-import { type Cluster, resourceName } from '@slurm-operator/api';
+import { type Cluster, label, resourceName } from '@slurm-operator/api';
 import {
   ClusterFeed,
   type ClusterObjects,
@@ -9,6 +9,7 @@ import {
   type ClusterViews,
   NoSlurmToken,
   type Session,
+  templatesOf,
 } from '@slurm-operator/dashboard';
 import {
   type AnyResource,
@@ -131,6 +132,10 @@ export class ClusterPool implements ClusterViews {
       configFiles: async (signal) => {
         const of = this.#options.cache.get(clusters, ref)?.spec.controllerRef?.name;
         return of === undefined ? undefined : (await this.#configOf(namespace, of, signal))?.data;
+      },
+      jobTemplates: async (signal) => {
+        const selector = { namespace, labelSelector: label.jobTemplate, signal };
+        return templatesOf((await this.#options.client.list(configMaps, selector)).items, name);
       },
       planRollout: (nodeSet, signal) => this.#plan(ref, feed, nodeSet, signal),
       pauseRollout: (session, nodeSet, paused, signal) =>

@@ -102,7 +102,8 @@ export const exchangeClientRules: readonly PolicyRule[] = [
 
 /** The dashboard, in every namespace that it shows: it reads, and never a Secret. */
 export const dashboardNamespaceRules: readonly PolicyRule[] = [
-  rule('', ['configmaps'], ['get']),
+  // slurm.conf, and templates of jobs.
+  rule('', ['configmaps'], ['get', 'list']),
   rule('', ['pods'], follow),
   // When a rollout ends, by the operator's own plan.
   rule('apps', ['controllerrevisions'], follow),

@@ -2,6 +2,7 @@
 import { ProtocolError } from '../errors.ts';
 import type {
   AccountingJob,
+  AccountingStep,
   SlurmAccount,
   SlurmAssociation,
   SlurmClusterRecord,
@@ -92,6 +93,8 @@ export function readAccountingJob(raw: {
     readonly limit?: WireNumber;
   };
   readonly exit_code?: { readonly return_code?: WireNumber };
+  readonly steps?: readonly WireStep[];
+  readonly script?: string;
 }): AccountingJob {
   if (typeof raw.job_id !== 'number')
     throw new ProtocolError('Slurm listed an accounting job without a number');
@@ -111,6 +114,35 @@ export function readAccountingJob(raw: {
     elapsedSeconds: raw.time?.elapsed,
     timeLimit: limitOf(raw.time?.limit),
     exitCode: numberOf(raw.exit_code?.return_code),
+    steps: (raw.steps ?? []).map(readStep),
+    script: raw.script ?? '',
+  };
+}
+
+interface WireStep {
+  readonly step?: { readonly id?: string; readonly name?: string };
+  readonly state?: readonly string[];
+  readonly nodes?: { readonly range?: string };
+  readonly tasks?: { readonly count?: number };
+  readonly time?: {
+    readonly start?: WireNumber;
+    readonly end?: WireNumber;
+    readonly total?: { readonly seconds?: number };
+  };
+  readonly exit_code?: { readonly return_code?: WireNumber };
+}
+
+function readStep({ step, state, nodes, tasks, time, exit_code: exit }: WireStep): AccountingStep {
+  return {
+    id: step?.id ?? '',
+    name: step?.name ?? '',
+    state: listOf(state),
+    nodes: nodes?.range ?? '',
+    tasks: tasks?.count,
+    startedAt: timeOf(time?.start),
+    endedAt: timeOf(time?.end),
+    exitCode: numberOf(exit?.return_code),
+    cpuSeconds: time?.total?.seconds,
   };
 }
 

@@ -212,6 +212,13 @@ describe('reads every version into one model', () => {
     for (const { item } of read('slurmdb-jobs', 'jobs', (adapter) => adapter.accountingJob)) {
       assert.ok(item.id > 0);
       assert.ok((item.submittedAt ?? 0) > Date.UTC(2026, 0));
+      for (const { id, state, nodes, tasks, startedAt, endedAt, exitCode } of item.steps) {
+        assert.match(id, /^\d+\.(batch|\d+)$/);
+        const [where, many] = id.endsWith('.batch') ? ['n1', 1] : ['n[1-2,0]', 3];
+        assert.deepEqual([state, nodes, tasks, exitCode], [['COMPLETED'], where, many, 0]);
+        assert.ok((endedAt ?? 0) >= (startedAt ?? 0) && (startedAt ?? 0) > Date.UTC(2026, 0));
+      }
+      assert.ok(item.steps.length > 0);
     }
   });
 });

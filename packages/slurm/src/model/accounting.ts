@@ -54,6 +54,23 @@ export interface AccountingJob {
   /** Minutes. */
   readonly timeLimit: Limit;
   readonly exitCode: number | undefined;
+  /** The batch script itself is one of them; a step is listed from its start on. */
+  readonly steps: readonly AccountingStep[];
+  /** Empty without `AccountingStoreFlags=job_script`. */
+  readonly script: string;
+}
+
+export interface AccountingStep {
+  /** Such as `43.batch` or `43.0`. */
+  readonly id: string;
+  readonly name: string;
+  readonly state: readonly string[];
+  readonly nodes: string;
+  readonly tasks: number | undefined;
+  readonly startedAt: number | undefined;
+  readonly endedAt: number | undefined;
+  readonly exitCode: number | undefined;
+  readonly cpuSeconds: number | undefined;
 }
 
 export interface SlurmTres {
