@@ -116,23 +116,25 @@ async function oneJob(views: ClusterViews, access: Access, asked: Asked): Promis
   });
 }
 
+/** A cluster without accounting, a job that it does not have yet, and one that this user may not see answer the same. */
+const noRecord = { record: null, script: '' };
+
 /** What accounting has of it: its steps, and its end when slurmctld no longer knows it. */
 async function jobRecord(views: ClusterViews, access: Access, asked: Asked): Promise<Answer> {
   const view = views.find(asked.cluster);
   const id = asked.parameters['job'] ?? '';
   if (view === undefined) return bad(404, 'This cluster has gone.');
   if (!/^\d{1,10}$/.test(id)) return bad(400, `"${id.slice(0, 20)}" is not the number of a job.`, 'job');
-  if (!hasAccounting(view)) return bad(404, 'This cluster has no accounting.');
+  if (!hasAccounting(view)) return ok(noRecord);
   const visible = await visibleTo(view, access, asked);
   return answerOf(`Job ${id}`, async () => {
     const record = await view.feed.shared.read(`record ${id}`, keepRecordMs, (signal) =>
       view.reader.accounting.job(Number(id), { signal }),
     );
-    if (record === undefined || (!visible.all && record.user !== visible.user))
-      return bad(404, `Accounting has no job ${id}.`);
+    if (record === undefined || (!visible.all && record.user !== visible.user)) return ok(noRecord);
     const { script, ...rest } = record;
     const identity = view.slurmIdentity(asked.session);
-    // Scripts may hold secrets: whoever may see the jobs of others sees no scripts of theirs.
+    // Scripts may hold secrets: a user who may see the jobs of others sees no scripts of theirs.
     const isOwn = identity.kind === 'user' && identity.name === record.user;
     return ok({ record: rest, script: isOwn ? script : '' });
   });

@@ -14,16 +14,16 @@ export interface ConfirmProps {
   readonly items: readonly string[];
   readonly path: string;
   readonly body: Readonly<Record<string, unknown>>;
-  /** Asks for a reason, which is required. */
-  readonly reason?: boolean;
+  /** Asks for one more text, which is required: a reason, a new limit. */
+  readonly ask?: { readonly field: string; readonly label: string };
   readonly onClose: () => void;
 }
 
 const mostNames = 20;
 
-export function ConfirmDialog({ title, text, items, path, body, reason = false, onClose }: ConfirmProps) {
+export function ConfirmDialog({ title, text, items, path, body, ask, onClose }: ConfirmProps) {
   const dialog = useRef<HTMLDialogElement>(null);
-  const [why, setWhy] = useState('');
+  const [answer, setAnswer] = useState('');
   const [busy, setBusy] = useState(false);
   const [problem, setProblem] = useState('');
   const [results, setResults] = useState<readonly Result[] | undefined>(undefined);
@@ -32,9 +32,9 @@ export function ConfirmDialog({ title, text, items, path, body, reason = false, 
     setBusy(true);
     setProblem('');
     try {
-      const answer = await write<{ results: readonly Result[] }>(path, { ...body, ...(reason ? { reason: why } : {}) });
-      setResults(answer.results);
-      if (answer.results.every(({ done }) => done)) onClose();
+      const done = await write<{ results: readonly Result[] }>(path, { ...body, ...(ask === undefined ? {} : { [ask.field]: answer }) });
+      setResults(done.results);
+      if (done.results.every((one) => one.done)) onClose();
     } catch (error) {
       setProblem(error instanceof Error ? error.message : 'That did not work.');
     }
@@ -49,10 +49,10 @@ export function ConfirmDialog({ title, text, items, path, body, reason = false, 
         {items.slice(0, mostNames).join(', ')}
         {items.length > mostNames ? ` and ${items.length - mostNames} more` : ''}
       </p>
-      {reason && (
+      {ask !== undefined && (
         <label>
-          Reason (others see it)
-          <input value={why} maxLength={200} onInput={(event) => setWhy(event.currentTarget.value)} />
+          {ask.label}
+          <input value={answer} maxLength={200} onInput={(event) => setAnswer(event.currentTarget.value)} />
         </label>
       )}
       <div role="alert">
@@ -69,7 +69,7 @@ export function ConfirmDialog({ title, text, items, path, body, reason = false, 
       </div>
       <div class="actions">
         {results === undefined && (
-          <button class="main" type="button" disabled={busy || (reason && why.trim() === '')} onClick={() => void confirm()}>
+          <button class="main" type="button" disabled={busy || (ask !== undefined && answer.trim() === '')} onClick={() => void confirm()}>
             {title}
           </button>
         )}

@@ -173,7 +173,7 @@ export function Nodes({ at, live, rights }: NodesProps) {
           items={[...chosen]}
           path={`${live.base}/nodes/${asking}`}
           body={{ nodes: [...chosen] }}
-          {...(asking === 'drain' ? { reason: true } : {})}
+          {...(asking === 'drain' ? { ask: { field: 'reason', label: 'Reason (others see it)' } } : {})}
           onClose={() => {
             setAsking(undefined);
             setChosen(new Set());
