@@ -145,6 +145,8 @@ export const resourceName = {
   /** The pod of this ordinal, and the ClusterIP Service of the same name in front of it. */
   controllerPod: (controller: string, ordinal: number) => `${controller}-controller-${ordinal}`,
   config: (controller: string) => `${controller}-config`,
+  /** What was tried last, and the name of its pod. */
+  configTrial: (controller: string) => `${controller}-config-check`,
   /** The Secret with the keys of auth/slurm that are in force. */
   slurmKeys: (controller: string) => `${controller}-slurm-keys`,
   /** The Cluster object that a Controller owns. */

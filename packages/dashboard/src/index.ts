@@ -3,6 +3,7 @@ export {
   type ClusterObjects,
   type ClusterView,
   type ClusterViews,
+  type ConfigFiles,
   type JobTemplate,
   NoSlurmToken,
   type RolloutPlan,

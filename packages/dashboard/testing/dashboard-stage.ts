@@ -85,10 +85,11 @@ export async function startDashboard(options: StageOptions = {}) {
       user.username === 'robot'
         ? { kind: 'none', why: 'it is not the name of a Linux account' }
         : { kind: 'user', name: user.username },
-    configFiles: () =>
-      Promise.resolve({
-        'slurm.conf': 'ClusterName=slurm_slurm\nSchedulerType=sched/backfill\nMaxJobCount=100000\n',
-      }),
+    configFiles: () => {
+      const text = 'ClusterName=slurm_slurm\nSchedulerType=sched/backfill\nMaxJobCount=100000\n';
+      const tried = text.replace('sched/backfill', 'sched/backfil');
+      return Promise.resolve({ inForce: { 'slurm.conf': text }, tried: { 'slurm.conf': tried } });
+    },
     jobTemplates: options.jobTemplates ?? (() => Promise.resolve([])),
     planRollout: options.planRollout ?? (() => Promise.resolve(undefined)),
     pauseRollout: async ({ user }, nodeSet, paused) => {

@@ -60,14 +60,17 @@ export async function openDashboard(session: Session, port: number): Promise<Loc
       return { client: open.client, user: open.user ?? user, [Symbol.dispose]: () => {} };
     },
     configFiles: async (signal) => {
-      const name = resourceName.config((await session.cluster()).spec.controllerRef?.name ?? ref.name);
-      const found = await (await session.client())
-        .find(configMaps, { ...ref, name }, { signal })
-        .catch((error: unknown) => {
-          if (error instanceof ForbiddenError) return undefined;
-          throw error;
-        });
-      return found?.data;
+      const of = (await session.cluster()).spec.controllerRef?.name ?? ref.name;
+      const client = await session.client();
+      const [inForce, tried] = await Promise.all(
+        [resourceName.config(of), resourceName.configTrial(of)].map((name) =>
+          client.find(configMaps, { ...ref, name }, { signal }).catch((error: unknown) => {
+            if (error instanceof ForbiddenError) return undefined;
+            throw error;
+          }),
+        ),
+      );
+      return inForce?.data && { inForce: inForce.data, tried: tried?.data };
     },
     jobTemplates: async (signal) => {
       const selector = { namespace: ref.namespace, labelSelector: label.jobTemplate, signal };

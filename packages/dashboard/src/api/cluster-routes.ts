@@ -2,9 +2,10 @@
 import { diagnose, type EvidenceSet, forbidden, known, unknown } from '@slurm-operator/advice';
 import type { Answer, Asked, Route } from '../http/routes.ts';
 import type { Access } from '../identity/access.ts';
+import { diffLines } from '../live/line-diff.ts';
 import { type Right, rights } from '../live/rights.ts';
 import { bad, ok } from './answers.ts';
-import type { ClusterView, ClusterViews } from './cluster-view.ts';
+import type { ClusterView, ClusterViews, ConfigFiles } from './cluster-view.ts';
 
 const base = '/api/clusters/:namespace/:cluster';
 const mostFindings = 50;
@@ -171,10 +172,26 @@ async function configuration({ views }: ClusterRoutesOptions, { cluster }: Asked
     conditions,
     extraConf,
     held: status?.heldConfig ?? null,
-    files: Object.entries(files ?? {}).map(([name, text]) => ({
+    refused: refusedFiles(files, conditions),
+    files: Object.entries(files?.inForce ?? {}).map(([name, text]) => ({
       name,
       lines: linesOf(text, name === 'slurm.conf' ? extraConf : ''),
     })),
+  });
+}
+
+/** What was tried and is not in force: how it differs, file by file. */
+function refusedFiles(
+  files: ConfigFiles | undefined,
+  conditions: readonly { readonly type: string; readonly status: string }[],
+) {
+  const { inForce, tried } = files ?? {};
+  const isApplied = conditions.some(({ type, status }) => type === 'ConfigApplied' && status === 'True');
+  if (inForce === undefined || tried === undefined || isApplied) return [];
+  return Object.keys(inForce).flatMap((name) => {
+    const text = tried[name];
+    const lines = text === undefined ? [] : diffLines(inForce[name] ?? '', text);
+    return lines.length === 0 ? [] : [{ name, lines }];
   });
 }
 

@@ -37,6 +37,14 @@ export interface RolloutPlan {
   readonly endless: readonly { readonly id: string; readonly user: string }[];
 }
 
+/** By name. */
+export interface ConfigFiles {
+  /** Of the ConfigMap from which slurmctld reads them. */
+  readonly inForce: Readonly<Record<string, string>>;
+  /** What the operator tried last; it may be in force since, or refused. */
+  readonly tried: Readonly<Record<string, string>> | undefined;
+}
+
 /** A script to begin with. What its job asks for is in its `#SBATCH` lines. */
 export interface JobTemplate {
   readonly name: string;
@@ -55,8 +63,8 @@ export interface ClusterView {
   readonly actAs: (session: Session, scope: 'jobs' | 'nodes', signal: AbortSignal) => Promise<UserClient>;
   /** ConfigMaps with the label of job templates, for this cluster. */
   readonly jobTemplates: (signal: AbortSignal) => Promise<readonly JobTemplate[]>;
-  /** The files of the ConfigMap from which slurmctld reads them, by name; `undefined` where they cannot be read. Never a Secret. */
-  readonly configFiles: (signal: AbortSignal) => Promise<Readonly<Record<string, string>> | undefined>;
+  /** `undefined` where they cannot be read. Never a Secret. */
+  readonly configFiles: (signal: AbortSignal) => Promise<ConfigFiles | undefined>;
   /** `undefined` where nothing is left to do, or it cannot be said. */
   readonly planRollout: (nodeSet: string, signal: AbortSignal) => Promise<RolloutPlan | undefined>;
   /** With the user's own token of Kubernetes, so that its API server decides. Throws `NoSlurmToken` where there is none. */

@@ -131,7 +131,13 @@ export class ClusterPool implements ClusterViews {
       slurmIdentity: ({ user }) => slurmUserOf(user.username, users),
       configFiles: async (signal) => {
         const of = this.#options.cache.get(clusters, ref)?.spec.controllerRef?.name;
-        return of === undefined ? undefined : (await this.#configOf(namespace, of, signal))?.data;
+        if (of === undefined) return undefined;
+        const [inForce, tried] = await Promise.all(
+          [resourceName.config(of), resourceName.configTrial(of)].map((map) =>
+            this.#options.client.find(configMaps, { namespace, name: map }, { signal }),
+          ),
+        );
+        return inForce?.data && { inForce: inForce.data, tried: tried?.data };
       },
       jobTemplates: async (signal) => {
         const selector = { namespace, labelSelector: label.jobTemplate, signal };

@@ -7,7 +7,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
-import { group, tokenExchange } from '@slurm-operator/api';
+import { group, label, tokenExchange } from '@slurm-operator/api';
 import { startApiServer } from '@slurm-operator/apiserver';
 import { configMaps, kubeconfigConfig, namespaces, pods, services } from '@slurm-operator/kube';
 import { freePort, until } from '@slurm-operator/kube/testing';
@@ -207,6 +207,7 @@ async function bind(name: string, granting: readonly { resources: string[]; verb
 interface Body {
   readonly rows: readonly { readonly user: string; readonly name: string }[];
   readonly clusters: readonly unknown[];
+  readonly templates: readonly { readonly name: string }[];
   readonly user: string;
 }
 
@@ -243,6 +244,25 @@ test('a user logs in with a token, sees the nodes, and submits a job as themselv
   const { status, body } = await ask(`${base}/configuration`, alice);
   assert.equal(status, 200, JSON.stringify(body));
   assert.match(JSON.stringify(body), /ClusterName=/);
+});
+
+test('a ConfigMap with the label is a template, of this cluster or of all', async () => {
+  const template = (name: string, value: string) =>
+    world.client.create(configMaps, {
+      apiVersion: 'v1',
+      kind: 'ConfigMap',
+      metadata: { name, namespace: world.namespace, labels: { [label.jobTemplate]: value } },
+      data: { script: `#!/bin/sh\n# ${name}\n`, description: 'To begin with' },
+    });
+  await template('for-all', '');
+  await template('for-slurm', 'slurm');
+  await template('for-another', 'another');
+  const { status, body } = await ask(`${base}/templates`, await logIn('alice'));
+  assert.equal(status, 200, JSON.stringify(body));
+  assert.deepEqual(
+    body.templates.map(({ name }) => name),
+    ['for-all', 'for-slurm'],
+  );
 });
 
 test('who may see no cluster sees that there is none', async () => {

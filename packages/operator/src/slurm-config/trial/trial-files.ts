@@ -1,5 +1,5 @@
 /** The files of a trial: what the operator renders into a ConfigMap, and the volumes in which slurmctld finds them. */
-import type { Controller } from '@slurm-operator/api';
+import { type Controller, resourceName } from '@slurm-operator/api';
 import type { ConfigMap } from '@slurm-operator/kube';
 import { jwksSource, keySources } from '../../objects/key-sources.ts';
 import { builtMeta } from '../../objects/object-meta.ts';
@@ -16,7 +16,7 @@ import {
 import type { TrialPart } from './trial-worker.ts';
 
 export const trialName = (controller: string, part = ''): string =>
-  `${controller}-config-check${part === '' ? '' : `-${part}`}`;
+  `${resourceName.configTrial(controller)}${part === '' ? '' : `-${part}`}`;
 
 /** What a trial is made from, beside the Controller. */
 export interface TrialTexts {
