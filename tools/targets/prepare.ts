@@ -29,6 +29,8 @@ const steps: Readonly<Record<Preparation, () => Promise<unknown>>> = {
     for (const program of ['skopeo', 'docker-registry']) await unpackTools({ packages: [program], progress });
     await unpackTools({ suite: 'trixie', packages: ['kubectl'], progress });
     await unpackTools({ suite: 'forky', packages: ['kubectl'], progress });
+    // promtool, with which tests evaluate the alerts.
+    await unpackTools({ suite: 'trixie', packages: ['prometheus'], progress });
   },
   'images-26.05': async () => {
     for (const name of images) await buildImage(name, undefined, { progress });

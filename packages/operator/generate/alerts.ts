@@ -36,6 +36,46 @@ const alerts: readonly Alert[] = [
     description: 'Run sinfo -R on a login node for the reasons.',
   },
   {
+    alert: 'SlurmNodesDrainedLong',
+    expr: 'count by (namespace, cluster, class) (slurm_operator_node_out_of_service_seconds{state=~"drained|draining",class!="autoscale"} > 86400) > 0',
+    for: '15m',
+    severity: 'warning',
+    summary:
+      '{{ $value }} Slurm nodes of {{ $labels.namespace }}/{{ $labels.cluster }} have been drained for more than a day ({{ $labels.class }})',
+    description:
+      'Run sinfo -R for the reasons. The operator ends its own drains; others stay until someone runs scontrol update nodename=NODE state=resume.',
+  },
+  {
+    alert: 'SlurmChecksDrainManyNodes',
+    expr: 'sum by (namespace, cluster) (slurm_operator_nodes_drained{class=~"health-check|node-condition"}) > 0.2 * count by (namespace, cluster) (slurm_operator_node_state)',
+    for: '5m',
+    severity: 'critical',
+    summary:
+      'Checks have drained more than a fifth of the Slurm nodes of {{ $labels.namespace }}/{{ $labels.cluster }}',
+    description:
+      'A faulty check is more likely than so many faulty nodes. Run sinfo -R, correct or remove the check, then resume the nodes.',
+  },
+  {
+    alert: 'SlurmDatabaseQueueGrows',
+    expr: 'max by (namespace, cluster) (slurm_operator_slurmctld_database_queue) > 1000',
+    for: '10m',
+    severity: 'critical',
+    summary:
+      'slurmctld of {{ $labels.namespace }}/{{ $labels.cluster }} has {{ $value }} messages for slurmdbd',
+    description:
+      'slurmdbd or its database does not take them. Above MaxDBDMsgs slurmctld drops records of jobs. Run kubectl describe for the Accounting.',
+  },
+  {
+    alert: 'SlurmctldBusy',
+    expr: 'max by (namespace, cluster) (slurm_operator_slurmctld_threads) > 200',
+    for: '5m',
+    severity: 'warning',
+    summary:
+      'slurmctld of {{ $labels.namespace }}/{{ $labels.cluster }} serves {{ $value }} requests at once',
+    description:
+      'At 256 it makes clients wait. The panel "Messages" shows which type; programs that call squeue or sacct in a loop are the usual cause.',
+  },
+  {
     alert: 'SlurmWorkersMissing',
     expr: 'max by (namespace, nodeset) (slurm_operator_nodeset_desired) > max by (namespace, nodeset) (slurm_operator_nodeset_ready)',
     for: '30m',
@@ -54,15 +94,6 @@ const alerts: readonly Alert[] = [
       'The operator deletes no worker whose state is unknown. Check the SlurmConnected condition of the Cluster.',
   },
   {
-    alert: 'SlurmOperatorReconcileOverdue',
-    expr: 'max by (pod, controller) (controller_runtime_overdue_reconciles) > 0',
-    for: '5m',
-    severity: 'warning',
-    summary: 'A reconcile did not stop after its deadline ({{ $labels.controller }})',
-    description:
-      'That object is not reconciled until it stops; the log names its key. After ten minutes the operator fails /livez and is restarted.',
-  },
-  {
     alert: 'SlurmRolloutStuck',
     expr: 'min by (namespace, nodeset) (slurm_operator_nodeset_rollout_progress) < 1 and max by (namespace, nodeset) (changes(slurm_operator_nodeset_rollout_progress[2h])) == 0',
     for: '2h',
@@ -70,15 +101,6 @@ const alerts: readonly Alert[] = [
     summary: 'The rollout of NodeSet {{ $labels.namespace }}/{{ $labels.nodeset }} makes no progress',
     description:
       'It waits for running jobs, or its budget is used up by workers that are not ready: kubectl describe nodeset.',
-  },
-  {
-    alert: 'SlurmAutoscaleProtected',
-    expr: 'max by (namespace, nodeset) (slurm_operator_nodeset_autoscale_protected) > 0',
-    for: '5m',
-    severity: 'warning',
-    summary: 'Wake-ups of NodeSet {{ $labels.namespace }}/{{ $labels.nodeset }} fail repeatedly',
-    description:
-      'Its sleeping nodes are offered to jobs every half hour only, until a worker starts. The condition Degraded of the NodeSet has the last reason: add Kubernetes nodes, or correct its image or its requests.',
   },
   {
     alert: 'SlurmWakeUpsFail',
@@ -109,19 +131,13 @@ const alerts: readonly Alert[] = [
   },
   {
     alert: 'SlurmOperatorReconcilesFail',
-    expr: 'sum by (controller) (rate(controller_runtime_reconcile_errors_total[15m])) > 0.1',
-    for: '30m',
-    severity: 'warning',
-    summary: 'Controller {{ $labels.controller }} fails repeatedly',
-    description: 'See the log of the operator for the object and the error.',
-  },
-  {
-    alert: 'SlurmOperatorQueueGrows',
-    expr: 'max by (controller) (workqueue_depth) > 100',
+    expr: 'sum by (controller) (rate(controller_runtime_reconcile_errors_total[15m])) > 0.1 or sum by (controller) (controller_runtime_overdue_reconciles) > 0',
     for: '15m',
     severity: 'warning',
-    summary: 'Controller {{ $labels.controller }} does not keep up',
-    description: 'Increase its workers (--<kind>-workers), or check for a slow API server.',
+    summary:
+      'Controller {{ $labels.controller }} fails repeatedly, or a reconcile does not stop after its deadline',
+    description:
+      'See the log of the operator for the object and the error. While a reconcile does not stop, its object is not reconciled; after ten minutes the operator fails /livez and is restarted.',
   },
   {
     alert: 'SlurmOperatorStalls',
@@ -133,8 +149,17 @@ const alerts: readonly Alert[] = [
   },
 ];
 
+interface AlertRules {
+  readonly groups: readonly { readonly name: string; readonly rules: readonly AlertRule[] }[];
+}
+
+interface AlertRule extends Pick<Alert, 'alert' | 'expr' | 'for'> {
+  readonly labels: { readonly severity: string };
+  readonly annotations: { readonly summary: string; readonly description: string };
+}
+
 /** A rules file as Prometheus reads it; it is also the spec of a PrometheusRule. */
-export function alertRules(): object {
+export function alertRules(): AlertRules {
   return {
     groups: [
       {
@@ -149,4 +174,37 @@ export function alertRules(): object {
   };
 }
 
+export const alertNames = (): string[] => alerts.map(({ alert }) => alert);
+
 export const alertQueries = (): string[] => alerts.map(({ expr }) => expr);
+
+/** A page that says what each alert means; a test makes each of them fire. */
+export function alertsPage(): string {
+  const parts = alerts.map(({ alert, expr, for: lasts, severity, summary, description }) =>
+    [
+      `## ${alert}`,
+      '',
+      `${plain(summary)}. ${plain(description)}`,
+      '',
+      `Severity ${severity}, after ${lasts}:`,
+      '',
+      '```',
+      expr,
+      '```',
+    ].join('\n'),
+  );
+  return `<!-- Generated from packages/operator by \`make generate\`. Do not edit. -->
+
+# Alerts
+
+The alerts of \`deploy/monitoring/prometheus-alerts.yaml\`, with the first steps. The [metrics](../operations.md#metrics) are those of the operator.
+
+${parts.join('\n\n')}
+`;
+}
+
+/** Templates of Prometheus as words in capitals. */
+const plain = (text: string): string =>
+  text.replaceAll(/\{\{ \$(?:labels\.)?(\w+) \}\}/g, (_, name: string) =>
+    name === 'value' ? 'N' : name.toUpperCase(),
+  );

@@ -1,10 +1,10 @@
-/** The dashboard and the alerts ask only for metrics, and labels, that a running operator really has. */
+/** The dashboards and the alerts ask only for metrics, and labels, that a running operator really has. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { until } from '@slurm-operator/kube/testing';
 import { type OperatorWorld, startOperatorWorld } from '../testing/operator-world.ts';
 import { alertQueries } from './alerts.ts';
-import { dashboardQueries } from './dashboard.ts';
+import { dashboardQueries } from './dashboards.ts';
 
 let world: OperatorWorld;
 /** Names as Prometheus stores them, with their labels where those are known. */
@@ -43,6 +43,8 @@ const words = new Set([
   'increase',
   'changes',
   'histogram_quantile',
+  'count',
+  'topk',
   'ignoring',
 ]);
 
@@ -73,10 +75,10 @@ function faults(query: string): string[] {
 }
 
 for (const [what, queries] of [
-  ['dashboard', dashboardQueries()],
+  ['dashboards', dashboardQueries()],
   ['alerts', alertQueries()],
 ] as const)
-  test(`the ${what} asks for what there is`, () => {
+  test(`the ${what} ask for what there is`, () => {
     assert.ok(queries.length >= 10);
     for (const query of queries) assert.deepEqual(faults(query), [], query);
   });
