@@ -74,7 +74,10 @@ function unknownNames(text: string, code: string): string[] {
   const keys = [...text.matchAll(/(?:[a-z]+\.)?slinky\.slurm\.net\/[a-z0-9-]+/g)]
     .map(([key]) => key)
     .filter((key) => key !== apiVersion && !key.endsWith('/slurm'));
-  const metrics = [...text.matchAll(/\bslurm_operator_[a-z_]+[a-z]/g)].map(([metric]) => metric);
+  const metrics = [...text.matchAll(/\bslurm_operator_[a-z_]+[a-z]/g)].map(([metric]) =>
+    // The series of a histogram.
+    metric.replace(/_bucket$/, ''),
+  );
   return [...new Set([...keys, ...metrics])].filter(
     (name) =>
       !code.includes(`'${name}'`) && !code.includes(`'${name.replace('slurm_operator_nodeset_', '')}'`),

@@ -185,7 +185,7 @@ function withoutAnnotations(): object {
   return {
     groups: groups.map((group) => ({
       ...group,
-      rules: group.rules.map(({ annotations: _, ...rule }) => rule),
+      rules: group.rules.map(({ alert, expr, for: lasts, labels }) => ({ alert, expr, for: lasts, labels })),
     })),
   };
 }

@@ -7,7 +7,7 @@ const datasource = { type: 'prometheus', uid: '${datasource}' };
 const width = 8;
 const height = 8;
 
-function rendered({ title, uid, rows }: Dashboard): object {
+function rendered({ rows, ...dashboard }: Dashboard): object {
   const panels: object[] = [];
   let id = 0;
   let y = 0;
@@ -45,8 +45,8 @@ function rendered({ title, uid, rows }: Dashboard): object {
     y += Math.ceil(contents.length / 3) * height;
   }
   return {
-    title,
-    uid,
+    title: dashboard.title,
+    uid: dashboard.uid,
     tags: ['slurm', 'kubernetes'],
     schemaVersion: 39,
     editable: true,

@@ -27,27 +27,38 @@ export function gpuIndexes(detail: string): number[] {
   return [...indexes];
 }
 
-interface GpuSeries {
-  readonly node: string;
-  readonly gpu: string;
+interface JobGpus {
+  readonly of: ClusterLabels;
+  readonly samples: readonly Sample[];
 }
 
 /** Jobs of a view are replaced, never changed: each is read once. */
-const read = new WeakMap<SlurmJob, readonly GpuSeries[]>();
+const read = new WeakMap<SlurmJob, JobGpus>();
 
-function gpusOf(job: SlurmJob): readonly GpuSeries[] {
+function gpusOf(of: ClusterLabels, job: SlurmJob): readonly Sample[] {
   const known = read.get(job);
-  if (known !== undefined) return known;
+  if (known?.of === of) return known.samples;
   const names = job.gresDetail.length === 0 ? [] : namesIn(job.nodes);
+  const common = {
+    namespace: of.namespace,
+    cluster: of.cluster,
+    job_id: String(job.id),
+    user: job.user,
+    account: job.account,
+    partition: partitionLabel(job),
+  };
   // One entry per node, in their order. Where Slurm lists fewer, which node they belong to is not known.
-  const found =
+  const samples =
     names.length === job.gresDetail.length
       ? names.flatMap((node, at) =>
-          gpuIndexes(job.gresDetail[at] ?? '').map((gpu) => ({ node, gpu: String(gpu) })),
+          gpuIndexes(job.gresDetail[at] ?? '').map((gpu) => ({
+            labels: { ...common, node, gpu: String(gpu) },
+            value: 1,
+          })),
         )
       : [];
-  read.set(job, found);
-  return found;
+  read.set(job, { of, samples });
+  return samples;
 }
 
 function namesIn(hostlist: string): readonly string[] {
@@ -69,7 +80,7 @@ export interface GpuSamples {
 }
 
 export function gpuSamples(
-  { namespace, cluster }: ClusterLabels,
+  labels: ClusterLabels,
   running: Iterable<SlurmJob>,
   most = mostGpuSeries,
 ): GpuSamples {
@@ -77,21 +88,10 @@ export function gpuSamples(
   let omitted = 0;
   for (const job of running) {
     if (!isRunning(job)) continue;
-    const gpus = gpusOf(job);
+    const gpus = gpusOf(labels, job);
     // A job has all of its GPUs here or none: a part of them would look like a job that uses less than it does.
-    if (samples.length + gpus.length > most) {
-      omitted += gpus.length;
-      continue;
-    }
-    const common = {
-      namespace,
-      cluster,
-      job_id: String(job.id),
-      user: job.user,
-      account: job.account,
-      partition: partitionLabel(job),
-    };
-    for (const gpu of gpus) samples.push({ labels: { ...common, ...gpu }, value: 1 });
+    if (samples.length + gpus.length > most) omitted += gpus.length;
+    else samples.push(...gpus);
   }
   return { samples, omitted };
 }

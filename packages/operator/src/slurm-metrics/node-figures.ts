@@ -43,64 +43,69 @@ export function nodeStateName({ state }: Pick<SlurmNode, 'state'>): NodeStateNam
 /** A static node, or one outside of Kubernetes, belongs to no NodeSet. */
 const nodeSetIn = (comment: string): string => /"nodeSetName":"([-a-z0-9.]+)"/.exec(comment)?.[1] ?? '';
 
-interface NodeFigures {
-  readonly nodeset: string;
-  readonly state: NodeStateName;
-  /** Of a node that is drained, draining or down. */
-  readonly out: { readonly class: DrainClass; readonly since: number | undefined } | undefined;
-}
-
-/** Nodes of a list are replaced, never changed: each is read once. */
-const read = new WeakMap<SlurmNode, NodeFigures>();
-
-function figuresOf(node: SlurmNode): NodeFigures {
-  const known = read.get(node);
-  if (known !== undefined) return known;
-  const state = nodeStateName(node);
-  const isOut = state === 'down' || state === 'drained' || state === 'draining';
-  const figures: NodeFigures = {
-    nodeset: nodeSetIn(node.comment),
-    state,
-    out: isOut ? { class: drainClass(node), since: node.reasonSetAt } : undefined,
-  };
-  read.set(node, figures);
-  return figures;
-}
-
 export interface ClusterLabels {
   readonly namespace: string;
   readonly cluster: string;
 }
 
-export function stateSamples({ namespace, cluster }: ClusterLabels, nodes: readonly SlurmNode[]): Sample[] {
-  return nodes.map((node) => {
-    const { nodeset, state } = figuresOf(node);
-    return { labels: { namespace, cluster, nodeset, node: node.name, state }, value: 1 };
-  });
+interface NodeFigures {
+  readonly of: ClusterLabels;
+  readonly sample: Sample;
+  readonly state: NodeStateName;
+  /** Of a node that is drained, draining or down. */
+  readonly out:
+    | {
+        readonly class: DrainClass;
+        readonly since: number | undefined;
+        readonly labels: Sample['labels'];
+      }
+    | undefined;
 }
+
+/** Nodes of a list are replaced, never changed: each is read once. */
+const read = new WeakMap<SlurmNode, NodeFigures>();
+
+function figuresOf(of: ClusterLabels, node: SlurmNode): NodeFigures {
+  const known = read.get(node);
+  if (known?.of === of) return known;
+  const state = nodeStateName(node);
+  const isOut = state === 'down' || state === 'drained' || state === 'draining';
+  const { namespace, cluster } = of;
+  const labels = { namespace, cluster, nodeset: nodeSetIn(node.comment), node: node.name, state };
+  const by = drainClass(node);
+  const figures: NodeFigures = {
+    of,
+    state,
+    sample: { labels, value: 1 },
+    out: isOut ? { class: by, since: node.reasonSetAt, labels: { ...labels, class: by } } : undefined,
+  };
+  read.set(node, figures);
+  return figures;
+}
+
+export const stateSamples = (labels: ClusterLabels, nodes: readonly SlurmNode[]): Sample[] =>
+  nodes.map((node) => figuresOf(labels, node).sample);
 
 /** Since Slurm got the reason: a restart of the operator changes nothing. A node without a time of its reason has no series. */
 export function outOfServiceSamples(
-  { namespace, cluster }: ClusterLabels,
+  labels: ClusterLabels,
   nodes: readonly SlurmNode[],
   now: number,
 ): Sample[] {
   return nodes.flatMap((node) => {
-    const { nodeset, state, out } = figuresOf(node);
+    const { out } = figuresOf(labels, node);
     if (out?.since === undefined) return [];
-    return {
-      labels: { namespace, cluster, nodeset, node: node.name, state, class: out.class },
-      value: Math.max(0, (now - out.since) / 1000),
-    };
+    return { labels: out.labels, value: Math.max(0, (now - out.since) / 1000) };
   });
 }
 
 /** Every class, also those that no node has: an alert needs the zero. */
-export function drainedSamples({ namespace, cluster }: ClusterLabels, nodes: readonly SlurmNode[]): Sample[] {
+export function drainedSamples(labels: ClusterLabels, nodes: readonly SlurmNode[]): Sample[] {
   const counts = new Map<DrainClass, number>(drainClasses.map((each) => [each, 0]));
   for (const node of nodes) {
-    const { state, out } = figuresOf(node);
+    const { state, out } = figuresOf(labels, node);
     if (out !== undefined && state !== 'down') counts.set(out.class, (counts.get(out.class) ?? 0) + 1);
   }
+  const { namespace, cluster } = labels;
   return [...counts].map(([each, value]) => ({ labels: { namespace, cluster, class: each }, value }));
 }
