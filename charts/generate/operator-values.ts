@@ -136,6 +136,7 @@ export function operatorValues(): Schema {
         secretHeader: header('the secret'),
         userHeader: header('the name of the user'),
         groupsHeader: header('the groups of the user, separated by commas'),
+        actAsUsers: flag('People who come through it may change what their rights allow.'),
       }),
       networkPolicy: closed('Who reaches the page.', {
         enabled: flag('Create the NetworkPolicy.'),

@@ -185,7 +185,8 @@
       "secretKey": "secret",
       "secretHeader": "x-proxy-secret",
       "userHeader": "x-forwarded-user",
-      "groupsHeader": "x-forwarded-groups"
+      "groupsHeader": "x-forwarded-groups",
+      "actAsUsers": false
     },
     "networkPolicy": {
       "enabled": false,

@@ -30,6 +30,7 @@ whatever needs no cluster-wide right becomes a Role in each of them. Arguments: 
 {{- end -}}
 {{- if eq .component "dashboard" -}}
 {{- $files = dict "cluster" (list "reviews" "dashboard-cluster") "namespaced" (list "dashboard-namespace") "own" (list "dashboard-exchange") -}}
+{{- if $v.proxy.actAsUsers -}}{{- $_ := set $files "namespaced" (append $files.namespaced "dashboard-proxy") -}}{{- end -}}
 {{- end -}}
 {{- $exchanges := and (eq .component "operator") $v.tokenExchange.enabled -}}
 {{- if and (ne .component "dashboard") (or $v.metricsSecure $exchanges) -}}{{- $_ := set $files "cluster" (append $files.cluster "reviews") -}}{{- end -}}

@@ -9,6 +9,7 @@ import {
   dashboardClusterRules,
   dashboardExchangeRules,
   dashboardNamespaceRules,
+  dashboardProxyRules,
   endingNamespaceRules,
   exchangeClientRules,
   exchangeNamespaceRules,
@@ -66,6 +67,10 @@ const rulesFiles: Readonly<
   'dashboard-namespace': {
     about: 'dashboard, in every namespace that it shows',
     rules: dashboardNamespaceRules,
+  },
+  'dashboard-proxy': {
+    about: 'dashboard with --proxy-act-as-users, in every namespace that it shows',
+    rules: dashboardProxyRules,
   },
   'dashboard-cluster': { about: 'dashboard, of the whole cluster', rules: dashboardClusterRules },
   'dashboard-exchange': {

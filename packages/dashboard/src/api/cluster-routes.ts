@@ -122,10 +122,16 @@ export function evidenceOf(view: ClusterView, now: number): EvidenceSet {
   };
 }
 
-/** Conditions and events of all objects on one axis, the newest first. */
-function timeline({ views }: ClusterRoutesOptions, { cluster }: Asked): Answer {
-  const objects = views.find(cluster)?.objects();
-  if (objects === undefined) return bad(404, 'The objects of this cluster are not read yet.');
+/** Conditions and events of all objects, and changes of nodes, the newest first. */
+interface TimelineEntry {
+  readonly at: number;
+}
+
+function timeline({ views, now }: ClusterRoutesOptions, { cluster }: Asked): Answer {
+  const view = views.find(cluster);
+  const objects = view?.objects();
+  if (view === undefined || objects === undefined)
+    return bad(404, 'The objects of this cluster are not read yet.');
   const owners = [
     objects.cluster,
     ...(objects.controller === undefined ? [] : [objects.controller]),
@@ -136,6 +142,7 @@ function timeline({ views }: ClusterRoutesOptions, { cluster }: Asked): Answer {
       at: Date.parse(lastTransitionTime ?? '') || 0,
       object: `${kind ?? ''}/${metadata.name}`,
       what: `${type}=${is}`,
+      kind: 'condition',
       reason: reason ?? '',
       message,
       warning: false,
@@ -148,11 +155,25 @@ function timeline({ views }: ClusterRoutesOptions, { cluster }: Asked): Answer {
       at: Date.parse(eventTime ?? metadata.creationTimestamp ?? '') || 0,
       object: `${regarding?.kind ?? ''}/${regarding?.name ?? ''}`,
       what: reason,
+      kind: 'event',
       reason,
       message: note,
       warning: type === 'Warning',
     }));
-  return ok({ entries: [...conditions, ...events].toSorted((a, b) => b.at - a.at).slice(0, mostEvents) });
+  const ofNodes = view.feed.nodeHistory.changes.map(({ at, from, to, reason, count, nodes }) => ({
+    at,
+    object: count === 1 ? `Node/${nodes}` : `${count} nodes`,
+    what: to,
+    kind: 'node',
+    reason,
+    message: `${count === 1 ? '' : `${nodes}: `}${from} to ${to}${reason === '' ? '' : `: ${reason}`}`,
+    warning: ['down', 'unresponsive'].includes(to),
+  }));
+  const newest = (entries: readonly TimelineEntry[]) =>
+    entries.toSorted((a, b) => b.at - a.at).slice(0, mostEvents);
+  // Of each kind so many: a rack that fails must not hide what the operator did.
+  const entries = [conditions, events, ofNodes].flatMap(newest).toSorted((a, b) => b.at - a.at);
+  return ok({ now: now(), since: view.feed.startedAt, entries });
 }
 
 async function configuration({ views }: ClusterRoutesOptions, { cluster }: Asked): Promise<Answer> {

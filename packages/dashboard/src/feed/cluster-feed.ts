@@ -14,6 +14,7 @@ import type { NodeRow } from '../live/node-row.ts';
 import { type Delta, VersionedTable } from '../live/versioned-table.ts';
 import { figuresOf } from './figures.ts';
 import { History } from './history.ts';
+import { NodeHistory } from './node-history.ts';
 import { jobRow, withArrayTask, withJobState } from './read-job.ts';
 import { nodeRow } from './read-node.ts';
 import { SharedReads } from './shared-reads.ts';
@@ -40,6 +41,9 @@ const historyMs = 60_000;
 
 export class ClusterFeed implements AsyncDisposable {
   readonly history: History;
+  readonly nodeHistory = new NodeHistory();
+  /** Changes of nodes are known from then on. */
+  readonly startedAt: number;
   /** What pages ask for beside nodes and jobs. */
   readonly shared: SharedReads;
   readonly #clock: Clock;
@@ -59,6 +63,7 @@ export class ClusterFeed implements AsyncDisposable {
     this.#nodeTable = new VersionedTable(firstVersion);
     this.#jobsVersion = firstVersion;
     this.history = new History();
+    this.startedAt = clock.now();
     this.shared = new SharedReads(clock);
     this.#nodes = new NodeWatch(watch);
     this.#jobs = new JobIndex({
@@ -70,6 +75,13 @@ export class ClusterFeed implements AsyncDisposable {
     this.#nodes.subscribe(({ view, before, changes }) => {
       const set = changes.flatMap((change) => (change.type === 'removed' ? [] : [nodeRow(change.node)]));
       const removed = changes.flatMap((change) => (change.type === 'removed' ? [change.node.name] : []));
+      const { rows } = this.#nodeTable;
+      // What the first list has was there before this process.
+      if (rows.size > 0)
+        this.nodeHistory.record(clock.now(), [
+          ...set.map((row) => [rows.get(row.key), row] as const),
+          ...removed.map((name) => [rows.get(name), undefined] as const),
+        ]);
       const delta = this.#nodeTable.apply(set, removed);
       if (delta !== undefined) this.#emit({ type: 'nodes', delta });
       this.#changed(view.kind !== before.kind);

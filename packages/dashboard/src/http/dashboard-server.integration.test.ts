@@ -296,4 +296,6 @@ test('a proxy counts only with its secret, and never names accounts of Kubernete
   assert.equal((await me({ 'x-forwarded-user': 'alice' })).status, 401);
   assert.equal((await me({ 'x-proxy-secret': secret, 'x-forwarded-user': 'system:admin' })).status, 401);
   assert.equal((await me({ 'x-proxy-secret': secret })).status, 401);
+  // A proxy that adds its header to the one of the browser: Node joins them.
+  assert.equal((await me({ 'x-proxy-secret': secret, 'x-forwarded-user': 'bob, alice' })).status, 401);
 });

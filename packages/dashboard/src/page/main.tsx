@@ -174,7 +174,7 @@ function View({
     case 'rollouts':
       return <Rollouts live={live} rights={rights} />;
     case 'timeline':
-      return <Timeline live={live} />;
+      return <Timeline at={at} live={live} />;
     case 'configuration':
       return <Configuration live={live} />;
   }

@@ -17,6 +17,8 @@ export interface TokenRequest {
   readonly namespace: string;
   readonly cluster: string;
   readonly scope: Scope;
+  /** The person whom a proxy has logged in. */
+  readonly onBehalfOf?: { readonly user: string; readonly groups: readonly string[] };
 }
 
 export interface IssuedToken {

@@ -42,6 +42,8 @@ export interface ClusterPoolOptions {
   /** Runs something with the user's own token of Kubernetes. */
   readonly asUser: (session: Session, run: (client: Client) => Promise<void>) => Promise<void>;
   readonly users: UserMapping;
+  /** Whether people whom a proxy has logged in may change anything. */
+  readonly actAsUsers: boolean;
   /** How a Service is reached from here. */
   readonly serviceHost: (namespace: string, service: string) => string;
 }
@@ -171,13 +173,18 @@ export class ClusterPool implements ClusterViews {
     { namespace, name, scope }: ClusterRef & { readonly scope: 'jobs' | 'nodes' },
     signal: AbortSignal,
   ) {
-    if (bearer === undefined)
+    const { actAsUsers, ownBearer, tokens } = this.#options;
+    if (bearer === undefined && !actAsUsers)
       throw new NoSlurmToken(
-        `${user.username} came through a proxy that passes no token of Kubernetes on, so nothing can be changed here.`,
+        `${user.username} came through a proxy, and dashboard.proxy.actAsUsers is false, so nothing can be changed here.`,
         403,
       );
     try {
-      return await this.#options.tokens.get({ bearer, namespace, cluster: name, scope }, signal);
+      if (bearer !== undefined) return await tokens.get({ bearer, namespace, cluster: name, scope }, signal);
+      const groups = (user.groups ?? []).filter((group) => !group.startsWith('system:'));
+      const onBehalfOf = { user: user.username, groups };
+      const asked = { bearer: await ownBearer(), namespace, cluster: name, scope, onBehalfOf };
+      return await tokens.get(asked, signal);
     } catch (error) {
       if (error instanceof ExchangeRefused) throw new NoSlurmToken(error.message, error.status);
       throw error;

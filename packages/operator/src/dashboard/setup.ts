@@ -41,6 +41,8 @@ import { SlurmTokens } from './slurm-tokens.ts';
 
 export interface ProxySettings extends Omit<ProxyOptions, 'secret'> {
   readonly secretFile: string;
+  /** Ask the token exchange for the people whom the proxy has logged in. */
+  readonly actAsUsers: boolean;
 }
 
 export interface DashboardSettings {
@@ -113,6 +115,7 @@ export async function setupDashboard(
     ownBearer: () => bearerOf(config),
     asUser: (session, run) => asUser(config, session, run),
     users: settings.users,
+    actAsUsers: settings.proxy?.actAsUsers ?? false,
     serviceHost: (namespace, name) => {
       const address =
         reachBy === 'name' ? undefined : cache.get(services, { namespace, name })?.spec?.clusterIP;
@@ -175,7 +178,7 @@ async function asUser(
 ): Promise<void> {
   if (bearer === undefined)
     throw new NoSlurmToken(
-      `${user.username} came through a proxy that passes no token of Kubernetes on, so nothing can be changed here.`,
+      `${user.username} came through a proxy that passes no token of Kubernetes on: pause and resume rollouts with kubectl.`,
       403,
     );
   const { ca } = await config.identity({ refused: false });

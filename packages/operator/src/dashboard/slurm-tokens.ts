@@ -19,8 +19,8 @@ export class SlurmTokens {
 
   /** Throws {@link ExchangeRefused}. */
   async get(request: TokenRequest, signal: AbortSignal): Promise<IssuedToken> {
-    const { bearer, namespace, cluster, scope } = request;
-    const key = hash('sha256', JSON.stringify([bearer, namespace, cluster, scope]));
+    const { bearer, namespace, cluster, scope, onBehalfOf } = request;
+    const key = hash('sha256', JSON.stringify([bearer, namespace, cluster, scope, onBehalfOf]));
     const known = this.#kept.get(key);
     if (known !== undefined && this.#clock.now() < known.expiresAt - earlyMs) return known;
     try {

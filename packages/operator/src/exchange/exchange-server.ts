@@ -15,8 +15,8 @@ export interface ExchangeServerOptions {
   readonly log: Log;
 }
 
-/** A request names a namespace and a cluster. */
-const bodyLimit = 2_048;
+/** A request names a namespace and a cluster, and perhaps a person with their groups. */
+const bodyLimit = 65_536;
 const requestTimeout = 10_000;
 /** Requests at once; others are told to come back. */
 const atOnce = 32;

@@ -87,7 +87,41 @@ const refusals: readonly (readonly [string, ExchangeRequest, number, RegExp, Par
     { keyOf: () => Promise.resolve({ secret: 's', key: Buffer.alloc(3), annotations: {} }) },
   ],
 ];
-for (const [what, request, status, says, over] of refusals)
+const proxy = 'system:serviceaccount:slinky:slurm-operator-dashboard';
+const forAlice = (onBehalfOf: unknown, body: object = {}) => ask({ bearer: proxy }, { ...body, onBehalfOf });
+test('a program that may impersonate asks for a person, whose own rights and name count', async () => {
+  const asked: string[] = [];
+  const given = exchanger({
+    isAllowed: ({ username, groups = [] }, { verb, subresource }) => {
+      asked.push(`${username} [${groups.join()}] ${verb} clusters/${subresource}`);
+      return Promise.resolve(true);
+    },
+  });
+  const { status, body } = await exchangeToken(forAlice({ user: 'alice', groups: ['hpc'] }), given);
+  assert.deepEqual([status, body['slurmUser']], [200, 'alice']);
+  assert.deepEqual(asked, [
+    `${proxy} [] impersonate clusters/users`,
+    'alice [hpc,system:authenticated] create clusters/jobs',
+  ]);
+  assert.match(given.lines.join(), /"user":"alice","askedBy":"system:serviceaccount:slinky:/);
+});
+
+const only = (allowed: string): Partial<Exchanger> => ({
+  isAllowed: (_user, { subresource }) => Promise.resolve(subresource === allowed),
+});
+const impersonations: typeof refusals = [
+  ['no right to impersonate', forAlice({ user: 'alice' }), 403, /may not impersonate/, only('jobs')],
+  ['no right of the person', forAlice({ user: 'alice' }), 403, /alice may not create/, only('users')],
+  ['root for others', forAlice({ user: 'root' }), 403, /tokens for root need consent/],
+  ['an account of Kubernetes', forAlice({ user: 'system:admin' }), 400, /name of a person/],
+  ['a group of Kubernetes', forAlice({ user: 'alice', groups: ['system:masters'] }), 400, /groups of people/],
+  ['two names in one', forAlice({ user: 'alice,root' }), 400, /name of a person/],
+  ['no name', forAlice({}), 400, /name of a person/],
+  ['null', forAlice(null), 400, /name of a person/],
+  ['groups that are no list', forAlice({ user: 'alice', groups: 'hpc' }), 400, /groups of people/],
+  ['the account that only reads', forAlice({ user: 'alice' }, { scope: 'view' }), 400, /asks for itself/],
+];
+for (const [what, request, status, says, over] of [...refusals, ...impersonations])
   test(`refused: ${what}`, async () => {
     const given = exchanger(over);
     const answer = await exchangeToken(request, given);

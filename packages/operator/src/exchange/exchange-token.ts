@@ -41,7 +41,7 @@ export interface SigningKey {
 export interface Exchanger {
   /** Who the bearer is; undefined if Kubernetes does not accept it for these audiences. */
   readonly review: (bearer: string) => Promise<ReviewedUser | undefined>;
-  /** Whether that user may `create` this subresource of the Cluster. */
+  /** Whether that user may do this with the subresource of the Cluster. */
   readonly isAllowed: (user: ReviewedUser, attributes: ResourceAttributes) => Promise<boolean>;
   /** The JWT key of a Cluster, or why there is none. */
   readonly keyOf: (namespace: string, cluster: string) => Promise<SigningKey | string>;
@@ -54,10 +54,11 @@ export interface Exchanger {
 export interface ResourceAttributes {
   readonly group: string;
   readonly resource: 'clusters';
-  readonly subresource: Scope;
+  /** `users`: to ask for a person who has logged in elsewhere. */
+  readonly subresource: Scope | 'users';
   readonly namespace: string;
   readonly name: string;
-  readonly verb: 'create';
+  readonly verb: 'create' | 'impersonate';
 }
 
 export const lifetimeSeconds = 300;
@@ -84,22 +85,31 @@ export async function exchangeToken(request: ExchangeRequest, exchanger: Exchang
   // 2. The API server is asked only so often.
   const wait = limits.waitOfAll(now());
   if (wait > 0) return { ...refuse(429, 'too many requests'), retryAfterMs: wait };
-  const user = await exchanger.review(request.bearer);
-  if (user === undefined) return refuse(401, 'Kubernetes does not accept the token');
-  const who = { user: user.username, cluster: `${asked.namespace}/${asked.cluster}`, scope: asked.scope };
+  const asker = await exchanger.review(request.bearer);
+  if (asker === undefined) return refuse(401, 'Kubernetes does not accept the token');
+  const place = { group, resource: 'clusters', namespace: asked.namespace, name: asked.cluster } as const;
+  const { onBehalfOf: user = asker } = asked;
+  const who = {
+    user: user.username,
+    ...(user === asker ? {} : { askedBy: asker.username }),
+    cluster: `${asked.namespace}/${asked.cluster}`,
+    scope: asked.scope,
+  };
+  // A proxy that has logged a person in may ask for them, where its right to do so is granted: whose rights count is theirs.
+  if (
+    user !== asker &&
+    !(await exchanger.isAllowed(asker, { ...place, subresource: 'users', verb: 'impersonate' }))
+  )
+    return refuse(
+      403,
+      `${asker.username} may not impersonate clusters/users of ${asked.cluster} in namespace ${asked.namespace}`,
+      who,
+    );
   const own = limits.waitOf(user.username, now());
   if (own > 0) return { ...refuse(429, `too many requests of ${user.username}`, who), retryAfterMs: own };
 
   // 3. What they may do, before anything of the cluster is looked at.
-  const attributes = {
-    group,
-    resource: 'clusters',
-    subresource: asked.scope,
-    namespace: asked.namespace,
-    name: asked.cluster,
-    verb: 'create',
-  } as const;
-  if (!(await exchanger.isAllowed(user, attributes)))
+  if (!(await exchanger.isAllowed(user, { ...place, subresource: asked.scope, verb: 'create' })))
     return refuse(
       403,
       `${user.username} may not create clusters/${asked.scope} of ${asked.cluster} in namespace ${asked.namespace}`,
@@ -139,7 +149,11 @@ interface Asked {
   readonly namespace: string;
   readonly cluster: string;
   readonly scope: Scope;
+  readonly onBehalfOf: ReviewedUser | undefined;
 }
+
+const mostGroups = 500;
+const longestName = 253;
 
 /** A sentence where it is not understood. */
 function readBody(text: string): Asked | string {
@@ -149,9 +163,31 @@ function readBody(text: string): Asked | string {
   } catch {
     return 'the body is not JSON';
   }
-  const { namespace, cluster, scope = 'jobs' } = (body ?? {}) as Partial<Record<keyof Asked, unknown>>;
+  const {
+    namespace,
+    cluster,
+    scope = 'jobs',
+    onBehalfOf,
+  } = (body ?? {}) as Partial<Record<keyof Asked, unknown>>;
   if (typeof namespace !== 'string' || !dnsName.test(namespace)) return 'namespace must be the name of one';
   if (typeof cluster !== 'string' || !dnsName.test(cluster)) return 'cluster must be the name of a Cluster';
   if (scope !== 'jobs' && scope !== 'nodes' && scope !== 'view') return 'scope must be jobs, nodes or view';
-  return { namespace, cluster, scope };
+  const other = onBehalfOf === undefined ? undefined : readPerson(onBehalfOf);
+  if (typeof other === 'string') return other;
+  if (other !== undefined && scope === 'view') return 'a program that reads asks for itself';
+  return { namespace, cluster, scope, onBehalfOf: other };
+}
+
+/** Never an account or a group of Kubernetes itself: those log in with their own tokens. */
+function readPerson(value: unknown): ReviewedUser | string {
+  const { user, groups = [] } = (value ?? {}) as { readonly user?: unknown; readonly groups?: unknown };
+  const isName = (name: unknown): name is string =>
+    typeof name === 'string' &&
+    name.length <= longestName &&
+    /^[^\s,]+$/.test(name) &&
+    !name.startsWith('system:');
+  if (!isName(user)) return 'onBehalfOf.user must be the name of a person';
+  if (!Array.isArray(groups) || groups.length > mostGroups || !groups.every(isName))
+    return `onBehalfOf.groups must be up to ${mostGroups} names of groups of people`;
+  return { username: user, groups: [...groups, 'system:authenticated'] };
 }

@@ -215,7 +215,7 @@ test('attacks on the exchange', async () => {
     ['the administrator of nodes, without consent', { bearer: await tokenOf('admin'), scope: 'nodes' }, 403],
     ['a user called root', { bearer: await tokenOf('root') }, 403],
     ['a cluster of another namespace', { bearer: alice, namespace: 'slinky' }, 403],
-    ['a body of 3 kB', { bearer: alice, body: ' '.repeat(3_000) }, 413],
+    ['a body of 70 kB', { bearer: alice, body: ' '.repeat(70_000) }, 413],
     ['a body that is no JSON', { bearer: alice, body: 'namespace=hpc' }, 400],
     ['GET', { bearer: alice, method: 'GET' }, 405],
   ];

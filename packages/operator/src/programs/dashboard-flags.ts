@@ -45,6 +45,10 @@ export const dashboardFlagTable = {
   ),
   'proxy-secret-header': text('x-proxy-secret', 'header in which the proxy sends the secret'),
   'proxy-user-header': text('x-forwarded-user', 'header with the name of the user'),
+  'proxy-act-as-users': toggle(
+    false,
+    'ask the token exchange for the people whom the proxy has logged in; needs the right to impersonate clusters/users',
+  ),
   'proxy-groups-header': text('x-forwarded-groups', 'header with the groups of the user, comma-separated'),
 };
 
@@ -101,6 +105,7 @@ function proxyOf(flags: FlagValues<typeof dashboardFlagTable>): DashboardSetting
   if (secretFile === '') return undefined;
   return {
     secretFile,
+    actAsUsers: flags['proxy-act-as-users'],
     secretHeader: flags['proxy-secret-header'],
     userHeader: flags['proxy-user-header'],
     groupsHeader: flags['proxy-groups-header'],

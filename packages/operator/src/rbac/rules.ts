@@ -113,6 +113,9 @@ export const dashboardNamespaceRules: readonly PolicyRule[] = [
   rule(group, ['clusters/view'], ['create']),
 ];
 
+/** The dashboard behind a proxy, where it acts for the people whom the proxy has logged in. Slurm tokens only, nothing of Kubernetes. */
+export const dashboardProxyRules: readonly PolicyRule[] = [rule(group, ['clusters/users'], ['impersonate'])];
+
 /** The dashboard, of the whole cluster: which nodes take workers. */
 export const dashboardClusterRules: readonly PolicyRule[] = [rule('', ['nodes'], follow)];
 
