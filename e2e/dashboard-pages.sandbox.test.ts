@@ -8,7 +8,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { buildPage } from '@slurm-operator/dashboard/build-page';
-import { populate, sampleObjects, samplePlan, startDashboard } from '@slurm-operator/dashboard/testing';
+import {
+  populate,
+  sampleObjects,
+  samplePlan,
+  sampleTemplates,
+  startDashboard,
+} from '@slurm-operator/dashboard/testing';
 import type { BrowserContext, Page } from 'playwright-core';
 import { checkAccessibility, checkWidth, collectErrors } from './src/browser/check-page.ts';
 import { type OpenBrowser, openBrowser } from './src/browser/open-browser.ts';
@@ -31,12 +37,13 @@ const pages: Readonly<Record<string, readonly [string, string]>> = {
   node: ['/nodes/gpu-31', 'new disk'],
   jobs: ['/jobs', 'train-llama'],
   job: ['/jobs/49', 'Waiting'],
-  submit: ['/submit', 'Script'],
+  'job-runs': ['/jobs/1', 'Steps'],
+  submit: ['/submit', 'mpi'],
   partitions: ['/partitions', 'all'],
-  accounts: ['/accounts', 'no accounting'],
+  accounts: ['/accounts', 'Accounts'],
   rollouts: ['/rollouts', 'at the latest'],
   timeline: ['/timeline', 'ConfigApplied'],
-  configuration: ['/configuration', 'MaxJobCount'],
+  configuration: ['/configuration', 'tried, and not in force'],
 };
 const at = '/c/slurm/slurm';
 const everyPage: readonly (readonly [string, readonly [string, string]])[] = [
@@ -59,6 +66,7 @@ before(async () => {
     page: directory,
     objects: sampleObjects,
     planRollout: samplePlan,
+    jobTemplates: sampleTemplates,
     grants: { alice: all, bob: all },
   });
   populate(stage.simulator);
@@ -145,6 +153,48 @@ test('another user may not cancel the job, and reads why', { ...needsRoot, timeo
   await context.close();
 });
 
+test('a template fills the form, lines of the script are shown, and a job that could never start is named', {
+  ...needsRoot,
+  timeout: 120_000,
+}, async () => {
+  const context = await open('light');
+  const page = await logIn(context);
+  await page.goto(`${at}/submit`);
+  await page.getByLabel('Begin with a template').selectOption('mpi');
+  await page.getByText('Two nodes with MPI').waitFor();
+  assert.match(await page.getByLabel('Script').inputValue(), /srun \.\/program/);
+  assert.equal(await page.getByLabel('Nodes', { exact: true }).getAttribute('placeholder'), '2 (script)');
+  await page.getByLabel('CPUs per task').fill('4096');
+  await page.getByRole('button', { name: 'Submit', exact: true }).click();
+  await page.getByText(/has 4096 CPUs: the largest has 128/).waitFor();
+  await page.getByRole('button', { name: 'Submit all the same' }).click();
+  await page.waitForURL(/\/jobs\/\d+$/);
+  await page.getByText('Waiting').waitFor();
+  await page.getByRole('link', { name: 'Submit again' }).click();
+  await page.getByText(/With what job \d+ asked for/).waitFor();
+  await context.close();
+});
+
+test('a page says how old it is, and asks for a login when its session is over', {
+  ...needsRoot,
+  timeout: 120_000,
+}, async () => {
+  const context = await open('light');
+  const page = await logIn(context);
+  await page.goto(`${at}/nodes`);
+  await page.getByRole('main').getByText('gpu-31').first().waitFor();
+  await page.getByText(/Slurm was read .* ago/).waitFor();
+  const other = await context.newPage();
+  await other.goto('/');
+  await other.getByRole('button', { name: 'Log out' }).click();
+  await page.getByText('Your session is over').waitFor();
+  await page.getByLabel('Token').fill('token-of-alice');
+  await page.getByRole('button', { name: 'Log in' }).click();
+  await page.getByRole('main').getByText('gpu-31').first().waitFor();
+  assert.match(page.url(), /\/nodes$/, 'back where it was');
+  await context.close();
+});
+
 /** Names as an attacker would choose them. Those that would run something set a mark. */
 const hostile = [
   '<img src=x onerror="globalThis.attacked=1">',
@@ -197,11 +247,12 @@ test('what others named is text: nothing of it runs', { ...needsRoot, timeout: 3
     '/jobs?hide=&user=%3Cimg%20src=x%20onerror=globalThis.attacked=1%3E',
     '/partitions',
     '/timeline',
+    '/submit?from=1',
   ]) {
     await page.goto(`${at}${below}`);
     await page
       .getByRole('main')
-      .getByText(/onerror|nodes|Overview|partition|Timeline/i)
+      .getByText(/onerror|nodes|Overview|partition|Timeline|asked for/i)
       .first()
       .waitFor();
     assert.equal(await page.evaluate('globalThis.attacked'), undefined, below);

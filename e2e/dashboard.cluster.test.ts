@@ -6,6 +6,8 @@ import assert from 'node:assert/strict';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
+import { label } from '@slurm-operator/api';
+import { configMaps } from '@slurm-operator/kube';
 import { nodeSets, restApis } from '@slurm-operator/operator';
 import type { BrowserContext, Page } from 'playwright-core';
 import { checkAccessibility, collectErrors } from './src/browser/check-page.ts';
@@ -57,9 +59,9 @@ describe('the dashboard with real Slurm', {
   async function submit(page: Page, fields: Readonly<Record<string, string>>): Promise<string> {
     await page.goto(`${at}/submit`);
     await page.getByLabel('Script').fill(sleeper);
-    for (const [label, value] of Object.entries(fields))
-      await page.getByLabel(label, { exact: true }).fill(value);
-    await page.getByRole('button', { name: 'Submit' }).click();
+    for (const [field, value] of Object.entries(fields))
+      await page.getByLabel(field, { exact: true }).fill(value);
+    await page.getByRole('button', { name: 'Submit', exact: true }).click();
     await page.waitForURL(/\/jobs\/\d+$/);
     return page.url().split('/').at(-1) ?? '';
   }
@@ -101,8 +103,15 @@ describe('the dashboard with real Slurm', {
     await row(nodes, 'w-0')
       .getByText(/mixed|allocated/)
       .waitFor();
-    // More nodes than there are: Slurm takes it, and it waits.
-    await submit(page, { Name: 'second', Nodes: '3' });
+    // More nodes than there are: the form says so; Slurm takes it all the same, and it waits.
+    await page.goto(`${at}/submit`);
+    await page.getByLabel('Script').fill(sleeper);
+    await page.getByLabel('Nodes', { exact: true }).fill('3');
+    await page.getByRole('button', { name: 'Submit', exact: true }).click();
+    await page.getByText('has 2 nodes. The job would wait').waitFor();
+    await shoot(page, 'submit-checked');
+    await page.getByRole('button', { name: 'Submit all the same' }).click();
+    await page.waitForURL(/\/jobs\/\d+$/);
     await page.getByText('Waiting').waitFor();
     await page.getByText('Why it waits').waitFor();
     await page.getByText(/Slurm says: \w+/).waitFor();
@@ -116,6 +125,79 @@ describe('the dashboard with real Slurm', {
     // The other tab, without a reload.
     await row(nodes, 'w-0').getByText('idle').waitFor();
     await page.context().close();
+  });
+
+  it('#SBATCH lines of a template reach Slurm, and the limit can be changed', async () => {
+    const lines = [
+      '--nodes=2 --ntasks-per-node=1',
+      '--mem-per-cpu=10 -t 30',
+      '--comment="two words" -J lines',
+    ];
+    const script = ['#!/bin/sh', ...lines.map((line) => `#SBATCH ${line}`), 'sleep 600', ''].join('\n');
+    const labels = { [label.jobTemplate]: 'slurm' };
+    await stage.client.create(configMaps, {
+      apiVersion: 'v1',
+      kind: 'ConfigMap',
+      metadata: { name: 'two-nodes', namespace: slurmNamespace, labels },
+      data: { script, description: 'On both nodes' },
+    });
+    const page = await logIn('alice');
+    await page.goto(`${at}/submit`);
+    await page.getByLabel('Begin with a template').selectOption('two-nodes');
+    await page.getByText('On both nodes').waitFor();
+    await page.getByLabel('Directory').fill('/tmp');
+    await page.getByRole('button', { name: 'Submit', exact: true }).click();
+    await page.waitForURL(/\/jobs\/\d+$/);
+    await page.getByText('running').first().waitFor();
+    const job = page.url().split('/').at(-1) ?? '';
+    const shown = await stage.inController('scontrol', 'show', 'job', job);
+    for (const part of [
+      /JobName=lines/,
+      /NumNodes=2/,
+      /NtasksPerN:B:S:C=1:/,
+      /MinMemoryCPU=10M/,
+      /TimeLimit=00:30:00/,
+      /Comment=two words/,
+    ])
+      assert.match(shown, part);
+    await page.getByRole('button', { name: 'Change limit' }).click();
+    await page.getByLabel(/New limit/).fill('00:10:00');
+    await confirm(page, /Change the limit/);
+    await page.getByText(/of 10 min/).waitFor();
+    assert.match(await stage.inController('scontrol', 'show', 'job', job), /TimeLimit=00:10:00/);
+    await page.getByRole('button', { name: 'Cancel' }).click();
+    await confirm(page, /Cancel job/);
+    await page.getByText('cancelled').first().waitFor();
+    await page.context().close();
+  });
+
+  it('kubectl slurm dashboard serves the same page with the rights of who runs it', async () => {
+    await using own = await stage.ownDashboard('alice');
+    const context = await opened.browser.newContext({ locale: 'en-GB' });
+    context.setDefaultTimeout(45_000);
+    const page = await context.newPage();
+    errors.push(collectErrors(page));
+    await page.goto(own.link);
+    await page.getByRole('link', { name: 'Nodes' }).click();
+    await row(page, 'w-0').getByText('idle').waitFor();
+    assert.ok(!page.url().includes('#'), 'the code is gone from the address');
+    await page.goto(new URL(`${at}/submit`, own.link).href);
+    await page.getByLabel('Script').fill(sleeper);
+    await page.getByRole('button', { name: 'Submit', exact: true }).click();
+    await page.waitForURL(/\/jobs\/\d+$/);
+    await page.getByText('running').first().waitFor();
+    const job = page.url().split('/').at(-1) ?? '';
+    assert.match(await stage.inController('squeue', '--noheader', `--jobs=${job}`, '--format=%u'), /alice/);
+    await page.getByRole('button', { name: 'Cancel' }).click();
+    await confirm(page, /Cancel job/);
+    await page.getByText('cancelled').first().waitFor();
+    // The link works once.
+    const second = await opened.browser.newContext();
+    const late = await second.newPage();
+    await late.goto(own.link);
+    await late.getByLabel('Token').waitFor();
+    await second.close();
+    await context.close();
   });
 
   it('another user sees the job and may not cancel it', async () => {

@@ -1,4 +1,9 @@
 /** A cluster with real Slurm, the operator and its dashboard, and people who log in; as the demo has them, without accounting and logins. */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { Helm } from '@slurm-operator/charts';
 import {
   demoNamespace,
@@ -9,14 +14,19 @@ import {
 } from '@slurm-operator/demo';
 import { type Forwarded, installOperator, installSlurm, Kubectl } from '@slurm-operator/demo/install';
 import { buildImage, buildOperatorImage } from '@slurm-operator/images';
-import { type Client, deployments, namespaces } from '@slurm-operator/kube';
+import { type Client, deployments, kubeconfigConfig, namespaces } from '@slurm-operator/kube';
 import { nodeSets } from '@slurm-operator/operator';
+import { runCommand } from '@slurm-operator/sandbox';
+import { parseAllDocuments } from 'yaml';
 import { StagedCluster } from '../staged-cluster.ts';
 import { until } from '../until.ts';
 
 export const operatorNamespace = demoOperatorNamespace;
 export const slurmNamespace = demoNamespace;
 export const nodeSetName = 'slurm-worker-w';
+
+const roles = fileURLToPath(new URL('../../../deploy/kubectl-slurm-roles.yaml', import.meta.url));
+const bundler = fileURLToPath(new URL('../../../packages/cli/src/bundle-main.ts', import.meta.url));
 
 export class DashboardCluster implements AsyncDisposable {
   readonly client: Client;
@@ -62,6 +72,36 @@ export class DashboardCluster implements AsyncDisposable {
     return said.trim();
   }
 
+  /** `kubectl slurm dashboard` of one of the people, with the link that it prints. */
+  async ownDashboard(name: string): Promise<AsyncDisposable & { readonly link: string }> {
+    const plugin = join(this.staged.directory, 'kubectl-slurm');
+    await runCommand([process.execPath, bundler, plugin]);
+    await this.#introduce(name);
+    const kubeconfig = join(this.staged.directory, `kubeconfig-${name}`);
+    await writeFile(kubeconfig, await this.#kubeconfigWith(await this.tokenOf(name)), { mode: 0o600 });
+    const { SLURM_JWT: _, ...env } = process.env;
+    const child = spawn(process.execPath, [plugin, '--operator-namespace', operatorNamespace, 'dashboard'], {
+      env: { ...env, KUBECONFIG: kubeconfig, NO_COLOR: '1' },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    let said = '';
+    for (const stream of [child.stdout, child.stderr])
+      stream.setEncoding('utf8').on('data', (text: string) => {
+        said += text;
+      });
+    const link = await until('the link', () => {
+      if (child.exitCode !== null) throw new Error(`kubectl slurm dashboard ended: ${said}`);
+      return /http:\/\/127\.0\.0\.1:\S+/.exec(said)?.[0];
+    });
+    return {
+      link,
+      async [Symbol.asyncDispose]() {
+        child.kill();
+        if (child.exitCode === null && child.signalCode === null) await once(child, 'exit');
+      },
+    };
+  }
+
   /** Output of a command beside slurmctld. */
   inController(...command: readonly string[]): Promise<string> {
     return this.kubectl.say(
@@ -77,6 +117,41 @@ export class DashboardCluster implements AsyncDisposable {
 
   async scale(namespace: string, name: string, replicas: number): Promise<void> {
     await this.client.mergePatch(deployments, { namespace, name }, { spec: { replicas } });
+  }
+
+  /** What the docs tell an administrator to bind for users of kubectl slurm. */
+  async #introduce(name: string): Promise<void> {
+    const rbac = 'rbac.authorization.k8s.io';
+    for (const role of parseAllDocuments(await readFile(roles, 'utf8')))
+      await this.client.json('POST', `/apis/${rbac}/v1/clusterroles`, { body: role.toJS() as object });
+    for (const [namespace, kind, role] of [
+      [slurmNamespace, 'ClusterRole', 'slurm-user'],
+      [operatorNamespace, 'Role', 'slurm-operator-token-exchange'],
+    ] as const)
+      await this.client.json('POST', `/apis/${rbac}/v1/namespaces/${namespace}/rolebindings`, {
+        body: {
+          apiVersion: `${rbac}/v1`,
+          kind: 'RoleBinding',
+          metadata: { name: `kubectl-slurm-${name}` },
+          roleRef: { apiGroup: rbac, kind, name: role },
+          subjects: [{ kind: 'ServiceAccount', name, namespace: slurmNamespace }],
+        },
+      });
+  }
+
+  /** The cluster, with a token instead of the certificate of the administrator. */
+  async #kubeconfigWith(token: string): Promise<string> {
+    const { server } = await kubeconfigConfig({ files: [this.staged.kubeconfig] });
+    const { ca = '' } = await this.client.config.identity({ refused: false });
+    const base64 = Buffer.from(ca).toString('base64');
+    return JSON.stringify({
+      apiVersion: 'v1',
+      kind: 'Config',
+      clusters: [{ name: 'c', cluster: { server, 'certificate-authority-data': base64 } }],
+      users: [{ name: 'u', user: { token } }],
+      contexts: [{ name: 'x', context: { cluster: 'c', user: 'u', namespace: slurmNamespace } }],
+      'current-context': 'x',
+    });
   }
 
   async #install(): Promise<void> {

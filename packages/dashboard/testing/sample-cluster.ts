@@ -74,6 +74,14 @@ export const samplePlan: ClusterView['planRollout'] = async (nodeSet) =>
       }
     : undefined;
 
+export const sampleTemplates: ClusterView['jobTemplates'] = async () => [
+  {
+    name: 'mpi',
+    description: 'Two nodes with MPI',
+    script: '#!/bin/bash\n#SBATCH --nodes=2 --ntasks-per-node=8 --time=01:00:00\nsrun ./program\n',
+  },
+];
+
 const ago = (minutes: number) => new Date(Date.now() - minutes * 60_000).toISOString();
 const metadata = (name: string) => ({
   name,
@@ -165,12 +173,21 @@ export function sampleObjects(): ClusterObjects {
       apiVersion,
       kind: 'Controller',
       metadata: metadata('slurm'),
-      spec: { extraConf: 'SchedulerParameters=bf_interval=10\nMaxJobCount=100000\n' },
+      spec: {
+        accountingRef: { name: 'slurm' },
+        extraConf: 'SchedulerParameters=bf_interval=10\nMaxJobCount=100000\n',
+      },
       status: {
         observedGeneration: 4,
         conditions: [
           condition('Ready', 'True', 'Ready', 'slurmctld answers.', 900),
-          condition('ConfigApplied', 'True', 'Applied', 'slurm.conf is in force.', 180),
+          condition(
+            'ConfigApplied',
+            'False',
+            'ConfigRejected',
+            'slurmctld rejects it: error: cannot find scheduler plugin sched/backfil. The one before stays in force.',
+            12,
+          ),
         ],
       },
     } as unknown as Live<Controller>,
