@@ -1,4 +1,4 @@
-/** A chart that is rolled back, uninstalled and installed again with the keys, the state and the database that it left: with real daemons. */
+/** A chart that is rolled back, uninstalled and installed again with the keys, the state and the database that it left: with real daemons. `SLURM=24.11` chooses the release. */
 import assert from 'node:assert/strict';
 import { after, before as beforeAll, describe, it } from 'node:test';
 import { conditionType } from '@slurm-operator/api';
@@ -8,7 +8,10 @@ import { clusters, controllers, nodeSets } from '@slurm-operator/operator';
 import { installMariadb, installOperator, needsCluster } from './src/given/given-cluster.ts';
 import { HelmStage } from './src/helm/helm-stage.ts';
 import { until, untilAllReady, untilCondition, untilReady } from './src/until.ts';
+import { wantedSlurm } from './src/wanted-slurm.ts';
 
+const version = wantedSlurm();
+const restVersion = version === '24.11' ? 'v0.0.41' : 'v0.0.45';
 const namespace = 'slurm';
 const token = { namespace, name: 'tester-token' };
 const keys = ['slurm-auth-jwt', 'slurm-auth-slurm'];
@@ -85,6 +88,14 @@ describe('a cluster that is installed again', {
       .toSorted();
   const keyData = async () =>
     Promise.all(keys.map(async (name) => (await stage.client.get(secrets, { namespace, name })).data));
+  /** A job that waits for the only worker, which another one has: that one ends with its worker. */
+  const submitBehind = async () => {
+    const running = await submit('--exclusive', '--no-requeue', '--wrap=sleep 3600');
+    await untilState(running, 'RUNNING');
+    const id = await submit('--exclusive', '--wrap=true');
+    await untilState(id, 'PENDING');
+    return id;
+  };
   /** As slurmdbd has it, whatever slurmctld remembers. */
   const accounted = (id: string) =>
     slurm(
@@ -97,7 +108,7 @@ describe('a cluster that is installed again', {
     );
 
   beforeAll(async () => {
-    stage = await HelmStage.open({ name: `kept-state-${process.pid}`, nodes: 2 });
+    stage = await HelmStage.open({ name: `kept-state-${process.pid}`, nodes: 2, version });
     await installOperator(stage.helm);
     await installMariadb(stage.kubectl, namespace, 'a password');
     await install(1);
@@ -125,6 +136,7 @@ describe('a cluster that is installed again', {
     await untilState(ended, 'COMPLETED');
     await until('slurmdbd knows it', async () => (await accounted(ended)) === `${ended}|compute|COMPLETED`);
     const waiting = await submit('--hold', '--wrap=true');
+    const queued = await submitBehind();
     const [keysBefore, tokenBefore] = [await keyData(), await stage.token(token)];
 
     await stage.helm.run(['uninstall', 'slurm', '--namespace', namespace, '--wait', '--timeout', '6m']);
@@ -141,7 +153,7 @@ describe('a cluster that is installed again', {
     await install(1);
 
     assert.deepEqual(await keyData(), keysBefore);
-    const rest = await stage.rest('slurm', token, 'v0.0.45');
+    const rest = await stage.rest('slurm', token, restVersion);
     await rest.ask('GET', 'nodes');
     assert.equal(await slurm('sinfo', '--noheader', '--format=%P %a'), 'compute* up');
     assert.equal(await accounted(ended), `${ended}|compute|COMPLETED`);
@@ -149,6 +161,7 @@ describe('a cluster that is installed again', {
     const next = await submit('--wrap=true');
     assert.ok(Number(next) > Number(waiting), `job ${next} has a number of its own`);
     await untilState(next, 'COMPLETED');
+    await untilState(queued, 'COMPLETED');
     await slurm('scontrol', 'release', waiting);
     await untilState(waiting, 'COMPLETED');
     assert.equal(await signedBy(tokenBefore), 200, 'a token that was signed before is still good');
@@ -160,6 +173,7 @@ describe('a cluster that is installed again', {
       { namespace, name: 'slurm-worker-compute' },
     ];
     const waiting = await submit('--hold', '--wrap=true');
+    const queued = await submitBehind();
     const controller = asWritten(await stage.client.get(controllers, controllerRef));
     const nodeSet = asWritten(await stage.client.get(nodeSets, nodeSetRef));
     await stage.client.delete(controllers, controllerRef);
@@ -181,7 +195,8 @@ describe('a cluster that is installed again', {
     });
     assert.match(held.message, /Partition compute stays/);
     await untilReady(stage.client, controllers, controllerRef);
-    assert.match(await job(waiting), /JobState=PENDING .*Restarts=0 .*Partition=compute /);
+    for (const id of [waiting, queued])
+      assert.match(await job(id), /JobState=PENDING .*Restarts=0 .*Partition=compute /);
     assert.match(await slurm('sinfo', '--noheader', '--format=%P %a'), /^compute drain/);
 
     await stage.client.create(nodeSets, nodeSet as never);
@@ -190,6 +205,7 @@ describe('a cluster that is installed again', {
       'the partition is open',
       async () => (await slurm('sinfo', '--noheader', '--format=%P %a')) === 'compute* up',
     );
+    await untilState(queued, 'COMPLETED');
     await slurm('scontrol', 'release', waiting);
     await untilState(waiting, 'COMPLETED');
   });
@@ -197,7 +213,7 @@ describe('a cluster that is installed again', {
   /** What slurmrestd answers to a token. */
   const signedBy = async (value: string): Promise<number> => {
     await using forwarded = await stage.kubectl.forward(namespace, 'service/slurm-restapi', 6820);
-    const { status } = await fetch(`http://127.0.0.1:${forwarded.port}/slurm/v0.0.45/nodes`, {
+    const { status } = await fetch(`http://127.0.0.1:${forwarded.port}/slurm/${restVersion}/nodes`, {
       headers: { 'X-SLURM-USER-TOKEN': value },
       signal: AbortSignal.timeout(60_000),
     });
