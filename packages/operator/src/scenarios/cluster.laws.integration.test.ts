@@ -11,3 +11,13 @@ test(`${runs} random histories of a cluster keep the laws`, async () => {
   console.log(`${histories} histories, ${(histories / seconds).toFixed(1)} per second`);
   assert.equal(histories, runs);
 });
+
+test('clusters that are uninstalled and installed again with their state keep the laws', async () => {
+  const often = [
+    'uninstall, and install again with the kept state',
+    'create a NodeSet',
+    'submit a job',
+    'the cluster moves on',
+  ];
+  assert.equal((await checkClusterLaws({ runs: 20, seed, often })).histories, 20);
+});

@@ -207,7 +207,6 @@ const people: Readonly<Record<string, Step>> = {
     const job = pick(world.slurm.open(), i);
     if (job !== undefined) world.slurm.cancel(job);
   },
-  'uninstall, and install again with the kept state': reinstall,
   'add an external node': (world, i) => {
     const set = pick(liveSets(world), i);
     const prefix = set?.spec.template?.spec?.hostname ?? `${set?.metadata.name ?? 'a'}-`;
@@ -252,6 +251,7 @@ const accidents: Readonly<Record<string, Step>> = {
 
 /** Actions in a row that chance seldom brings together; part of a history only where they are asked for. */
 const combined: Readonly<Record<string, Step>> = {
+  'uninstall, and install again with the kept state': reinstall,
   'crash after a change of the update strategy': async (world, i) => {
     const set = pick(liveSets(world), i);
     await people['change the update strategy']?.(world, i);

@@ -184,10 +184,10 @@ const claimOf = (note: string | undefined, over: object = {}) => ({
 
 test('a Controller that is created again begins with what the jobs of its kept state need', async () => {
   const again = { controller: aController(), claim: claimOf(noteOfState(withLong)) };
-  const { inForce, slurm, unnotedState } = await gather(undefined, again);
+  const { inForce, slurm, keptState } = await gather(undefined, again);
   assert.match(inForce?.text ?? '', /^PartitionName=long Nodes=long$/m);
   assert.match(slurm.kind === 'unknown' ? slurm.why : '', /statesave-slurm-controller-0/);
-  assert.equal(unnotedState, undefined);
+  assert.equal(keptState?.note, noteOfState(withLong));
   const { text, holds } = guardConfig({ inForce: inForce?.text, desired, slurm });
   assert.match(text, /^PartitionName=long Nodes=long Default=NO State=DRAIN$/m);
   assert.deepEqual(
@@ -205,7 +205,7 @@ test('a ConfigMap that is gone is recovered with the note, also while Slurm does
 
 test('a kept state without a note is told from a new volume', async () => {
   const unnoted = async (claim: object | undefined, over: object = {}) =>
-    (await gather(undefined, { controller: aController(over), ...(claim && { claim }) })).unnotedState;
+    (await gather(undefined, { controller: aController(over), ...(claim && { claim }) })).keptState?.claim;
   assert.equal(await unnoted(claimOf(undefined)), 'statesave-slurm-controller-0');
   assert.equal(
     await unnoted(claimOf(undefined), { persistence: { enabled: true, existingClaim: 'mine' } }),

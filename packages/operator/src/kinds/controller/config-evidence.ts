@@ -20,7 +20,7 @@ import {
   nodeSetsAnnotation,
   versionFile,
 } from '../../slurm-config/render/config-map.ts';
-import { type ConfigEvidence, noEvidence, type Owners } from './plan/config-hold.ts';
+import { type ConfigEvidence, type KeptState, noEvidence, type Owners } from './plan/config-hold.ts';
 import { stateClaims, stateNoteAnnotation } from './plan/state-note.ts';
 
 export interface EvidenceInput {
@@ -76,12 +76,6 @@ export async function gatherEvidence(input: EvidenceInput): Promise<ConfigEviden
   };
 }
 
-interface KeptState {
-  readonly claim: string;
-  /** What its jobs need of slurm.conf; undefined: no operator has noted it. */
-  readonly note: string | undefined;
-}
-
 /** The claim of the state, if it exists. Lists, because the operator has no other need to read single claims. */
 async function keptState({ client, controller, signal }: EvidenceInput): Promise<KeptState | undefined> {
   const { namespace } = controller.metadata;
@@ -101,16 +95,16 @@ const mayHaveState = ({ metadata, spec, status }: Live<PersistentVolumeClaim>): 
     [spec?.volumeName, spec?.dataSource, spec?.dataSourceRef].some((source) => source !== undefined));
 
 /** The first configuration of a slurmctld that finds the state of an earlier one. */
-async function ofKept(input: EvidenceInput, { claim, note }: KeptState): Promise<ConfigEvidence> {
+async function ofKept(input: EvidenceInput, keptState: KeptState): Promise<ConfigEvidence> {
   const { desired } = input;
-  const text = withNotedLines(desired, note ?? '');
-  const unnoted = note === undefined ? { unnotedState: claim } : {};
+  const { claim, note = '' } = keptState;
+  const text = withNotedLines(desired, note);
   const slurm = text === desired ? noEvidence.slurm : await askAll(input, text);
   const why = `slurmctld has not started yet with the state that PersistentVolumeClaim ${claim} keeps. It is released when slurmctld responds and no job needs it, or when its NodeSet exists again.`;
   return {
     inForce: { text, owners: {} },
     slurm: slurm.kind === 'unknown' ? { ...slurm, why } : slurm,
-    ...unnoted,
+    keptState,
   };
 }
 

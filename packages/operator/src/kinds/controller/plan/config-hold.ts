@@ -19,8 +19,14 @@ export interface ConfigEvidence {
   /** Undefined before the first. */
   readonly inForce: InForce | undefined;
   readonly slurm: SlurmWork;
-  /** The claim with the state of an earlier slurmctld, of which no operator noted what its jobs need. */
-  readonly unnotedState?: string;
+  /** Before the first: the state of an earlier slurmctld. */
+  readonly keptState?: KeptState;
+}
+
+export interface KeptState {
+  readonly claim: string;
+  /** What its jobs need of slurm.conf; undefined: no operator has noted it. */
+  readonly note: string | undefined;
 }
 
 /** Nothing is in force, so nothing can be lost. */

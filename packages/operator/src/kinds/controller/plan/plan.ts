@@ -111,7 +111,7 @@ export function planController(
   const pause = Math.max(pauseBefore(configHash, memory, now), nodeSetWait.left);
   const mayEnforce = enforceAction(decision, pause);
   const inForce = mayEnforce === undefined ? evidence.inForce?.text : config?.data?.['slurm.conf'];
-  const notes = planStateNotes(input, inForce, memory.notes, now);
+  const notes = planStateNotes(input, inForce, evidence, memory.notes, now);
   // What slurmctld reads is noted before: with a crash in between the note has too much, never too little.
   const noteActions = notes.write.map(noteState);
   const enforce = mayEnforce && { ...mayEnforce, needs: noteActions.map(titleOf) };

@@ -26,12 +26,12 @@ const now = 1_000_000_000;
 
 test('the note is written where it differs, and only there', () => {
   const write = (noted: string | undefined, text: string | undefined = conf, over: object = {}) =>
-    planStateNotes(observedController({ volume: volume(noted), ...over }), text, new Map(), now).write;
+    planStateNotes(observedController({ volume: volume(noted), ...over }), text, {}, new Map(), now).write;
   assert.deepEqual(write(undefined), [{ claim, value }]);
   assert.deepEqual(write('something else'), [{ claim, value }]);
   assert.deepEqual(write(value ?? ''), []);
   assert.deepEqual(
-    planStateNotes(observedController({ volume: volume(undefined) }), undefined, new Map(), now).write,
+    planStateNotes(observedController({ volume: volume(undefined) }), undefined, {}, new Map(), now).write,
     [],
     'nothing is in force',
   );
@@ -42,33 +42,46 @@ test('the note is written where it differs, and only there', () => {
   );
 });
 
+test('a state that was kept is noted before the first configuration is written', () => {
+  const observed = observedController({ statefulSet: { ...currentStatefulSet, exists: false } });
+  const write = (note: string | undefined) =>
+    planStateNotes(observed, conf, { keptState: { claim, note } }, new Map(), now).write;
+  assert.deepEqual(write('PartitionName=older'), [{ claim, value }]);
+  assert.deepEqual(write(undefined), [{ claim, value }]);
+  assert.deepEqual(write(value ?? ''), []);
+  assert.deepEqual(planStateNotes(observed, conf, {}, new Map(), now).write, [], 'a new cluster');
+});
+
 test('a refused note is written again after five minutes, and shown meanwhile', () => {
   const observed = observedController({ volume: volume(undefined) });
   const written = withWrittenNotes(new Map(), [{ claim, value, at: now, refused: 'no such permission' }]);
-  const soon = planStateNotes(observed, conf, written, now + 1_000);
+  const soon = planStateNotes(observed, conf, {}, written, now + 1_000);
   assert.deepEqual(soon.write, []);
   assert.match(soon.problems[0]?.message ?? '', /no such permission/);
   assert.equal(soon.problems[0]?.stillReady, true);
   assert.deepEqual(soon.againAt, [now + refusedAgainAfter]);
-  assert.equal(planStateNotes(observed, conf, written, now + refusedAgainAfter).write.length, 1);
-  assert.equal(planStateNotes(observed, `${conf}PartitionName=b\n`, written, now + 1_000).write.length, 1);
+  assert.equal(planStateNotes(observed, conf, {}, written, now + refusedAgainAfter).write.length, 1);
+  assert.equal(
+    planStateNotes(observed, `${conf}PartitionName=b\n`, {}, written, now + 1_000).write.length,
+    1,
+  );
 });
 
 test('the claim of a user, which is not in the cache, is written once', () => {
   const controller = aController({ persistence: { enabled: true, existingClaim: 'mine' } });
   const observed = observedController({ controller });
-  assert.deepEqual(planStateNotes(observed, conf, new Map(), now).write, [{ claim: 'mine', value }]);
+  assert.deepEqual(planStateNotes(observed, conf, {}, new Map(), now).write, [{ claim: 'mine', value }]);
   const written = withWrittenNotes(new Map(), [{ claim: 'mine', value, at: now }]);
-  assert.deepEqual(planStateNotes(observed, conf, written, now + 60_000).write, []);
+  assert.deepEqual(planStateNotes(observed, conf, {}, written, now + 60_000).write, []);
   assert.equal(
-    planStateNotes(observed, conf, written, now + 7_200_000).write.length,
+    planStateNotes(observed, conf, {}, written, now + 7_200_000).write.length,
     1,
     'it may be another one',
   );
 });
 
 test('the first start with an unnoted state waits until no more NodeSets come, three minutes at most', () => {
-  const evidence = { ...noEvidence, unnotedState: claim };
+  const evidence = { ...noEvidence, keptState: { claim, note: undefined } };
   const statefulSet = { ...currentStatefulSet, exists: false };
   const wait = (names: readonly string[], before: AwaitedNodeSets | undefined, at: number) =>
     awaitNodeSets(

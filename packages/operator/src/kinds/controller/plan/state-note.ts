@@ -52,10 +52,12 @@ export interface StateNotes {
 export function planStateNotes(
   { controller, volume, statefulSet }: ObservedController,
   slurmConf: string | undefined,
+  { keptState }: Pick<ConfigEvidence, 'keptState'>,
   written: WrittenNotes,
   now: number,
 ): StateNotes {
-  if (slurmConf === undefined || !statefulSet.exists) return { write: [], problems: [], againAt: [] };
+  if (slurmConf === undefined || !(statefulSet.exists || keptState))
+    return { write: [], problems: [], againAt: [] };
   const value = noteOfState(slurmConf) ?? null;
   const before = (claim: string) => {
     const note = written.get(claim);
@@ -67,8 +69,9 @@ export function planStateNotes(
   });
   // A claim of the user has no label of ours, so it is not in the cache.
   const cached = new Map(volume.claims.map(({ name, noted = null }) => [name, noted]));
+  if (keptState !== undefined) cached.set(keptState.claim, keptState.note ?? null);
   const isDue = (claim: string): boolean =>
-    controller.spec.persistence.existingClaim
+    controller.spec.persistence.existingClaim && keptState === undefined
       ? now >= (before(claim)?.at ?? 0) + writeAgainAfter
       : cached.has(claim) && cached.get(claim) !== value;
   return {
@@ -127,11 +130,12 @@ export interface NodeSetWait {
 
 export function awaitNodeSets(
   { nodeSets, statefulSet }: ObservedController,
-  { unnotedState }: ConfigEvidence,
+  { keptState }: ConfigEvidence,
   before: AwaitedNodeSets | undefined,
   now: number,
 ): NodeSetWait {
-  if (unnotedState === undefined || statefulSet.exists) return { awaited: undefined, left: 0, problems: [] };
+  if (keptState === undefined || keptState.note !== undefined || statefulSet.exists)
+    return { awaited: undefined, left: 0, problems: [] };
   const names = nodeSets
     .map(({ metadata }) => metadata.name)
     .toSorted()
@@ -140,6 +144,6 @@ export function awaitNodeSets(
   const left = Math.min(awaited.quietSince + quietFor, awaited.since + atMost) - now;
   // A clock that was set back must not hold the start.
   if (left <= 0 || left > quietFor) return { awaited, left: 0, problems: [] };
-  const message = `slurmctld starts ${quietFor / 1000} s after the last NodeSet was created, because PersistentVolumeClaim ${unnotedState} has the state of an earlier slurmctld and no note of its partitions: Slurm ends pending jobs whose partition is missing when it starts. Create all NodeSets now.`;
+  const message = `slurmctld starts ${quietFor / 1000} s after the last NodeSet was created, because PersistentVolumeClaim ${keptState.claim} has the state of an earlier slurmctld and no note of its partitions: Slurm ends pending jobs whose partition is missing when it starts. Create all NodeSets now.`;
   return { awaited, left, problems: [{ reason: 'StateKept', message, passing: true }] };
 }
