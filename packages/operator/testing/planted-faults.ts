@@ -216,8 +216,8 @@ export const plantedFaults: readonly PlantedFault[] = [
     edits: [
       {
         file: 'kinds/controller/config-evidence.ts',
-        find: 'const kept = text === undefined ? await keptState(input) : undefined;',
-        replace: 'const kept = text === null ? await keptState(input) : undefined;',
+        find: 'const kept = text === undefined ? await findKeptState(input) : undefined;',
+        replace: 'const kept = text === null ? await findKeptState(input) : undefined;',
       },
     ],
   },

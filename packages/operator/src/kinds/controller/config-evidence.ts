@@ -60,7 +60,7 @@ export async function gatherEvidence(input: EvidenceInput): Promise<ConfigEviden
   const stored = await client.find(configMaps, map, { signal });
   const text = stored?.data?.['slurm.conf'];
   const { configHash } = controller.status ?? {};
-  const kept = text === undefined ? await keptState(input) : undefined;
+  const kept = text === undefined ? await findKeptState(input) : undefined;
   if (text === undefined && configHash === undefined)
     return kept === undefined ? noEvidence : ofKept(input, kept);
   if (stored !== undefined && text !== undefined && isAsWritten(stored, hash('sha256', text), configHash))
@@ -77,7 +77,7 @@ export async function gatherEvidence(input: EvidenceInput): Promise<ConfigEviden
 }
 
 /** The claim of the state, if it exists. Lists, because the operator has no other need to read single claims. */
-async function keptState({ client, controller, signal }: EvidenceInput): Promise<KeptState | undefined> {
+async function findKeptState({ client, controller, signal }: EvidenceInput): Promise<KeptState | undefined> {
   const { namespace } = controller.metadata;
   for (const claim of stateClaims(controller)) {
     const fieldSelector = `metadata.name=${claim}`;
