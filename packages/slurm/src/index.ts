@@ -25,6 +25,7 @@ export * from './meaning/node-state.ts';
 export { cleanReason } from './meaning/reason.ts';
 export { formatTimeLimit, parseTimeLimit } from './meaning/time-limit.ts';
 export type * from './model/accounting.ts';
+export { includesTask, recordOfTask } from './model/array-tasks.ts';
 export type * from './model/cluster.ts';
 export { type Deadline, jobDeadline, nodeDeadlines } from './model/deadlines.ts';
 export {

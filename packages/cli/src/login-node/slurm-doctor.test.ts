@@ -95,6 +95,21 @@ test('explains one task of an array, and five jobs at most', () => {
   assert.match(ask([], { jobs: many }).out, /\n2 more of your jobs wait: slurm-doctor JOB explains one\.\n$/);
 });
 
+test('a task of an array is never explained with the record of another one', () => {
+  const waiting = job(10, { array_job_id: set(10), array_task_string: '3-9%2' });
+  const running = job(12, { array_job_id: set(10), array_task_id: set(2), job_state: ['RUNNING'] });
+  const jobs = [running, waiting];
+  assert.match(ask(['10_4'], { jobs }).out, /^job 10 · .* · PENDING/);
+  assert.match(ask(['10_2'], { jobs }).out, /^job 12 · .* · RUNNING/);
+  const ended = loginNode({
+    jobs,
+    answers: { sacct: good({ jobs: [{ job_id: 11, name: 'train', state: { current: ['FAILED'] } }] }) },
+  });
+  assert.match(slurmDoctor(['10_1'], ended.login).out, /It ended as FAILED/);
+  assert.ok(ended.asked.includes('sacct --jobs 10_1 --json'), ended.asked.join('\n'));
+  assert.match(ask(['10_99'], { jobs }).err, /does not know job 10_99/);
+});
+
 test('exit code 1 where something keeps a job or a node from running', () => {
   const held = ask(['job/1'], { jobs: [job(1, { state_reason: 'JobHeldAdmin' })] });
   assert.equal(held.exitCode, 1, held.out);

@@ -3,6 +3,7 @@
  * programs are asked, as the user who runs it.
  */
 import { type Diagnosis, diagnose, type EvidenceSet, type Finding, printable } from '@slurm-operator/advice';
+import { recordOfTask } from '@slurm-operator/slurm';
 import { about, jobHeadline, type Target } from '../output/about.ts';
 import { findingsText, uncheckedText } from '../output/findings.ts';
 import { painter, wantsColours } from '../output/style.ts';
@@ -72,20 +73,18 @@ function ownJobs(node: LoginNode): Answer {
 function oneJob(word: string, node: LoginNode): Answer {
   const evidence = askSlurm(node.run, node.now, node.user);
   if (evidence.jobs?.kind !== 'known') return refuse(whyNot(evidence));
+  const [number, task] = word.split('_').map(Number);
   const found =
-    evidence.jobs.value.find(({ id }) => String(id) === word) ??
-    evidence.jobs.value.find(({ arrayJobId, arrayTaskId }) => `${arrayJobId}_${arrayTaskId}` === word) ??
-    evidence.jobs.value.find(
-      ({ arrayJobId }) => arrayJobId !== undefined && word.startsWith(`${arrayJobId}_`),
-    );
+    task === undefined
+      ? evidence.jobs.value.find(({ id }) => id === number)
+      : recordOfTask(evidence.jobs.value, number ?? 0, task);
   if (found !== undefined) return explain(String(found.id), evidence, node);
-  const number = Number.parseInt(word, 10);
-  const ended = { ...evidence, ...askAccounting(node.run, node.now, number) };
+  const ended = { ...evidence, ...askAccounting(node.run, node.now, word) };
   if (ended.endedJob?.kind !== 'known' || ended.endedJob.value === undefined)
     return refuse(
       `Slurm does not know job ${word}: it ended long ago, it never existed, or you may not see it.`,
     );
-  return explain(String(number), ended, node);
+  return explain(String(ended.endedJob.value.id), ended, node);
 }
 
 function oneNode(name: string, node: LoginNode): Answer {

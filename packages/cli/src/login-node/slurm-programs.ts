@@ -50,8 +50,8 @@ export function askSlurm(run: RunPrograms, now: number, user?: string): Evidence
 }
 
 /** The record of a job that slurmctld may have forgotten. */
-export const askAccounting = (run: RunPrograms, now: number, job: number): EvidenceSet =>
-  gather(run, { endedJob: ['sacct', '--jobs', String(job), '--json'] }, now);
+export const askAccounting = (run: RunPrograms, now: number, job: string): EvidenceSet =>
+  gather(run, { endedJob: ['sacct', '--jobs', job, '--json'] }, now);
 
 function gather(
   run: RunPrograms,

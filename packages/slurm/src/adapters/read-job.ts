@@ -39,6 +39,7 @@ export interface WireJob {
   readonly standard_output?: string;
   readonly array_job_id?: WireNumber;
   readonly array_task_id?: WireNumber;
+  readonly array_task_string?: string;
   readonly restart_cnt?: number;
   readonly tres_req_str?: string;
   readonly tres_alloc_str?: string;
@@ -91,6 +92,9 @@ export function readJob(raw: WireJob): SlurmJob {
     standardOutput: raw.standard_output ?? '',
     arrayJobId: arrayJobId === 0 ? undefined : arrayJobId,
     arrayTaskId: numberOf(raw.array_task_id),
+    ...(raw.array_task_string === undefined || raw.array_task_string === ''
+      ? {}
+      : { arrayTasks: raw.array_task_string }),
     restarts: raw.restart_cnt ?? 0,
     tresRequested: raw.tres_req_str ?? '',
     tresAllocated: raw.tres_alloc_str ?? '',

@@ -42,6 +42,8 @@ export interface SlurmJob {
   readonly standardOutput: string;
   readonly arrayJobId: number | undefined;
   readonly arrayTaskId: number | undefined;
+  /** Of an array: the tasks that have no record of their own yet, see `includesTask`. */
+  readonly arrayTasks?: string;
   readonly restarts: number;
   readonly tresRequested: string;
   readonly tresAllocated: string;

@@ -3,6 +3,7 @@ import { errorNumber } from '../connection/answer.ts';
 import type { Connection } from '../connection/connection.ts';
 import { Forbidden, InvalidInput, NotFound, ProtocolError, Refused } from '../errors.ts';
 import { parseTimeLimit } from '../meaning/time-limit.ts';
+import { recordOfTask } from '../model/array-tasks.ts';
 import {
   type JobSubmission,
   type JobUpdate,
@@ -71,8 +72,9 @@ export class Jobs {
       const { items } = await this.#endpoint.list(call, 'jobs', (adapter) => adapter.job);
       return (
         items.find((job) => jobKey(job) === String(id)) ??
-        items.find((job) => `${job.arrayJobId}_${job.arrayTaskId}` === String(id)) ??
-        (task === undefined ? items.find((job) => String(job.id) === number) : undefined)
+        (task === undefined
+          ? items.find((job) => String(job.id) === number)
+          : recordOfTask(items, Number(number), Number(task)))
       );
     } catch (error) {
       if (error instanceof NotFound) return undefined;
