@@ -2,11 +2,14 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { silent } from '@slurm-operator/kube';
 import { type ExchangeRequest, type Exchanger, exchangeToken } from './exchange-token.ts';
-import { RequestLimits } from './request-limits.ts';
+import { type LimitOptions, RequestLimits } from './request-limits.ts';
 import { slurmUserOf } from './slurm-user.ts';
 
 const now = Date.UTC(2026, 0, 1);
 const key = Buffer.alloc(32, 7);
+
+const limitsOf = (all: LimitOptions, each: LimitOptions, failures: LimitOptions = each) =>
+  new RequestLimits({ all, each, failures, localFailures: { ...failures, burst: 2 * failures.burst } });
 
 function exchanger(over: Partial<Exchanger> = {}): Exchanger & { readonly lines: string[] } {
   const lines: string[] = [];
@@ -16,7 +19,7 @@ function exchanger(over: Partial<Exchanger> = {}): Exchanger & { readonly lines:
     isAllowed: () => Promise.resolve(true),
     keyOf: () => Promise.resolve({ secret: 'slurm-jwt', key, annotations: {} }),
     users: { prefix: '', suffix: '' },
-    limits: new RequestLimits({ burst: 100, perSecond: 1 }, { burst: 3, perSecond: 0.1 }),
+    limits: limitsOf({ burst: 100, perSecond: 1 }, { burst: 3, perSecond: 0.1 }),
     log: { ...silent, info: note, warn: note },
     now: () => now,
     lines,
@@ -140,6 +143,22 @@ test('with consent on the key, and the right, nodes is a token for slurm', async
   assert.deepEqual([body['slurmUser'], asked], ['slurm', ['nodes']]);
 });
 
+test('SlurmUser of another name needs consent, as administrator and as a person of that name', async () => {
+  const exchange = async (annotations: Readonly<Record<string, string>>, scope: string, bearer = 'alice') => {
+    const keyOf = () => Promise.resolve({ secret: 's', key, annotations, administrator: 'hpcadmin' });
+    const { status, body } = await exchangeToken(ask({ bearer }, { scope }), exchanger({ keyOf }));
+    return `${status} ${body['slurmUser'] ?? body['message']}`;
+  };
+  const needed = /^403 tokens for hpcadmin need consent: .*token-users=slurm,root,hpcadmin$/;
+  assert.match(await exchange(consent, 'nodes'), needed);
+  assert.match(await exchange(consent, 'jobs', 'hpcadmin'), needed);
+  const listed = { 'slinky.slurm.net/token-users': 'hpcadmin' };
+  assert.equal(await exchange(listed, 'nodes'), '200 hpcadmin');
+  assert.equal(await exchange(listed, 'jobs', 'hpcadmin'), '200 hpcadmin');
+  assert.equal(await exchange({}, 'jobs'), '200 alice');
+  assert.match(await exchange({}, 'jobs', 'slurm'), /^403/, 'slurm needs it everywhere');
+});
+
 test('nothing of the cluster is looked at before the right to it is known', async () => {
   const given = exchanger({
     isAllowed: () => Promise.resolve(false),
@@ -163,7 +182,7 @@ test('a flood of bad tokens asks the API server only so often', async () => {
       reviews += 1;
       return Promise.resolve(undefined);
     },
-    limits: new RequestLimits({ burst: 10, perSecond: 1 }, { burst: 1, perSecond: 1 }),
+    limits: limitsOf({ burst: 10, perSecond: 1 }, { burst: 1, perSecond: 1 }),
   });
   for (let count = 0; count < 100; count += 1) await exchangeToken(ask({ bearer: 'bad' }), given);
   assert.equal(reviews, 10);
@@ -183,9 +202,27 @@ test('prefix and suffix are removed, and must be there', () => {
 });
 
 test('a clock that is set back neither refills nor blocks', () => {
-  const limits = new RequestLimits({ burst: 2, perSecond: 1 }, { burst: 1, perSecond: 1 });
+  const limits = limitsOf({ burst: 2, perSecond: 1 }, { burst: 1, perSecond: 1 });
   assert.equal(limits.waitOfAll(1_000_000), 0);
   assert.equal(limits.waitOfAll(0), 0);
   assert.ok(limits.waitOfAll(0) > 0);
   assert.equal(limits.waitOfAll(1_000), 0);
+});
+
+test('requests of an address that come to nothing are limited, and those of users are not', () => {
+  const limits = limitsOf({ burst: 1, perSecond: 1 }, { burst: 1, perSecond: 1 }, { burst: 2, perSecond: 1 });
+  const asks = (address: string, times: number, at = 0) =>
+    Array.from({ length: times }, () => limits.waitOfAddress(address, at) === 0);
+  assert.deepEqual(asks('10.0.0.1', 3), [true, true, false]);
+  assert.deepEqual(asks('10.0.0.2', 1), [true], 'another address is not affected');
+  assert.deepEqual(asks('10.0.0.1', 2, 1_000), [true, false], 'one more after a second');
+  for (const address of ['127.0.0.1', '::1', '::ffff:127.0.0.1'])
+    assert.deepEqual(asks(address, 5), [true, true, true, true, false], address);
+  for (let count = 0; count < 10; count += 1) {
+    assert.equal(limits.waitOfAddress('10.0.0.3', 0), 0);
+    limits.giveBack('10.0.0.3');
+  }
+  limits.giveBack('10.0.0.3');
+  limits.giveBack('10.0.0.4');
+  assert.deepEqual(asks('10.0.0.3', 3), [true, true, false], 'no more is given back than there was');
 });

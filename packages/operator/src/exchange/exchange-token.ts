@@ -6,7 +6,7 @@ import { randomUUID } from 'node:crypto';
 import { group } from '@slurm-operator/api';
 import type { Log, ReviewedUser } from '@slurm-operator/kube';
 import { InvalidInput, signJwt } from '@slurm-operator/slurm';
-import { allowedUsersAnnotation, mayHaveToken } from '../kinds/token/renewal.ts';
+import { allowedUsersAnnotation, isListed, mayHaveToken, withUserListed } from '../kinds/token/renewal.ts';
 import type { RequestLimits } from './request-limits.ts';
 import { type MappedUser, slurmUserOf, type UserMapping } from './slurm-user.ts';
 
@@ -30,12 +30,16 @@ export interface ExchangeAnswer {
   readonly status: number;
   readonly body: Readonly<Record<string, string>>;
   readonly retryAfterMs?: number;
+  /** Kubernetes knows who asked. */
+  readonly isKnown?: boolean;
 }
 
 export interface SigningKey {
   readonly secret: string;
   readonly key: Buffer;
   readonly annotations: Readonly<Record<string, string>>;
+  /** Whom Slurm lets drain nodes: where another operator runs it, SlurmUser may have another name. @default slurm */
+  readonly administrator?: string | undefined;
 }
 
 export interface Exchanger {
@@ -62,8 +66,7 @@ export interface ResourceAttributes {
 }
 
 export const lifetimeSeconds = 300;
-/** Whom Slurm lets drain nodes. */
-const administrator = 'slurm';
+const defaultAdministrator = 'slurm';
 /** Exists in every image, owns no job, and sees what PrivateData of slurm.conf leaves to everyone. */
 const reader = 'nobody';
 const dnsName = /^[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?$/;
@@ -71,8 +74,9 @@ const dnsName = /^[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?$/;
 export async function exchangeToken(request: ExchangeRequest, exchanger: Exchanger): Promise<ExchangeAnswer> {
   const { log, limits, now } = exchanger;
   const refuse = (status: number, message: string, who: Readonly<Record<string, string>> = {}) => {
-    log.warn({ status, from: request.from, ...who }, `no Slurm token: ${message}`);
-    return { status, body: { message } };
+    // The server notes floods, many requests in one line.
+    if (status !== 429) log.warn({ status, from: request.from, ...who }, `no Slurm token: ${message}`);
+    return { status, body: { message }, isKnown: 'user' in who };
   };
 
   // 1. Who asks is whom the token names, never whom a header names.
@@ -100,13 +104,18 @@ export async function exchangeToken(request: ExchangeRequest, exchanger: Exchang
     user !== asker &&
     !(await exchanger.isAllowed(asker, { ...place, subresource: 'users', verb: 'impersonate' }))
   )
-    return refuse(
-      403,
-      `${asker.username} may not impersonate clusters/users of ${asked.cluster} in namespace ${asked.namespace}`,
-      who,
-    );
-  const own = limits.waitOf(user.username, now());
-  if (own > 0) return { ...refuse(429, `too many requests of ${user.username}`, who), retryAfterMs: own };
+    return {
+      ...refuse(
+        403,
+        `${asker.username} may not impersonate clusters/users of ${asked.cluster} in namespace ${asked.namespace}`,
+        who,
+      ),
+      // Its own limit does not count it, so that of its address does.
+      isKnown: false,
+    };
+  const theirs = limits.waitOf(user.username, now());
+  if (theirs > 0)
+    return { ...refuse(429, `too many requests of ${user.username}`, who), retryAfterMs: theirs };
 
   // 3. What they may do, before anything of the cluster is looked at.
   if (!(await exchanger.isAllowed(user, { ...place, subresource: asked.scope, verb: 'create' })))
@@ -116,18 +125,18 @@ export async function exchangeToken(request: ExchangeRequest, exchanger: Exchang
       who,
     );
 
-  // 4. Whom they are in Slurm. Root and slurm need the consent of the key's owner.
-  const mapped: MappedUser =
-    asked.scope === 'jobs'
-      ? slurmUserOf(user.username, exchanger.users)
-      : { kind: 'user', name: asked.scope === 'nodes' ? administrator : reader };
-  if (mapped.kind === 'none') return refuse(403, `${user.username} is no user of Slurm: ${mapped.why}`, who);
+  // 4. Whom they are in Slurm. Root and the administrator need the consent of the key's owner.
+  const own: MappedUser | undefined =
+    asked.scope === 'jobs' ? slurmUserOf(user.username, exchanger.users) : undefined;
+  if (own?.kind === 'none') return refuse(403, `${user.username} is no user of Slurm: ${own.why}`, who);
   const key = await exchanger.keyOf(asked.namespace, asked.cluster);
   if (typeof key === 'string') return refuse(404, key, who);
-  if (!mayHaveToken(mapped.name, key.annotations))
+  const administrator = key.administrator ?? defaultAdministrator;
+  const name = own?.name ?? (asked.scope === 'nodes' ? administrator : reader);
+  if (!(name === administrator ? isListed : mayHaveToken)(name, key.annotations))
     return refuse(
       403,
-      `tokens for ${mapped.name} need consent: kubectl annotate -n ${asked.namespace} secret ${key.secret} ${allowedUsersAnnotation}=${mapped.name}`,
+      `tokens for ${name} need consent: kubectl annotate --overwrite -n ${asked.namespace} secret ${key.secret} ${allowedUsersAnnotation}=${withUserListed(key.annotations, name)}`,
       who,
     );
 
@@ -136,9 +145,9 @@ export async function exchangeToken(request: ExchangeRequest, exchanger: Exchang
   const issuedAt = now();
   const expiresAt = new Date((Math.floor(issuedAt / 1000) + lifetimeSeconds) * 1000).toISOString();
   try {
-    const token = signJwt({ key: key.key, user: mapped.name, lifetimeSeconds, now: issuedAt, id });
-    log.info({ ...who, slurmUser: mapped.name, from: request.from, id, expiresAt }, 'issued a Slurm token');
-    return { status: 200, body: { token, slurmUser: mapped.name, expiresAt } };
+    const token = signJwt({ key: key.key, user: name, lifetimeSeconds, now: issuedAt, id });
+    log.info({ ...who, slurmUser: name, from: request.from, id, expiresAt }, 'issued a Slurm token');
+    return { status: 200, body: { token, slurmUser: name, expiresAt }, isKnown: true };
   } catch (error) {
     if (!(error instanceof InvalidInput)) throw error;
     return refuse(409, `Secret ${key.secret}: ${error.message}`, who);

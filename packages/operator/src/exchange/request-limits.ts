@@ -1,4 +1,6 @@
-/** How many requests are served: of everyone together, and of each user. Time is an argument. */
+/**
+ * How many requests are served: of everyone together, of each user, and of each address whose requests come to nothing. Time is an argument.
+ */
 
 interface Bucket {
   readonly tokens: number;
@@ -12,36 +14,68 @@ export interface LimitOptions {
   readonly perSecond: number;
 }
 
-/** Users that are remembered; the least recently seen one is forgotten first. */
-const mostUsers = 10_000;
+/** Users and addresses that are remembered; the least recently seen one is forgotten first. */
+const mostRemembered = 10_000;
+
+export interface RequestLimitOptions {
+  readonly all: LimitOptions;
+  readonly each: LimitOptions;
+  /** Requests of one address that Kubernetes knows no user of. */
+  readonly failures: LimitOptions;
+  /** The same for this machine: port-forwards of all people come from there. */
+  readonly localFailures: LimitOptions;
+}
 
 export class RequestLimits {
-  readonly #all: LimitOptions;
-  readonly #each: LimitOptions;
+  readonly #options: RequestLimitOptions;
   #everyone: Bucket | undefined;
   readonly #users = new Map<string, Bucket>();
+  readonly #addresses = new Map<string, Bucket>();
 
-  constructor(all: LimitOptions, each: LimitOptions) {
-    this.#all = all;
-    this.#each = each;
+  constructor(options: RequestLimitOptions) {
+    this.#options = options;
   }
 
   /** Milliseconds until the next request may be made; 0: this one may. Before it is known who asks. */
   waitOfAll(now: number): number {
-    const { bucket, wait } = take(this.#everyone, this.#all, now);
+    const { bucket, wait } = take(this.#everyone, this.#options.all, now);
     this.#everyone = bucket;
     return wait;
   }
 
   waitOf(user: string, now: number): number {
-    const { bucket, wait } = take(this.#users.get(user), this.#each, now);
-    this.#users.delete(user);
-    this.#users.set(user, bucket);
-    for (const oldest of this.#users.keys()) {
-      if (this.#users.size <= mostUsers) break;
-      this.#users.delete(oldest);
-    }
+    const { bucket, wait } = take(this.#users.get(user), this.#options.each, now);
+    remember(this.#users, user, bucket);
     return wait;
+  }
+
+  /** Counts the request as one that comes to nothing; `giveBack` if it does not. Before anything of it is read. */
+  waitOfAddress(address: string, now: number): number {
+    const { bucket, wait } = take(this.#addresses.get(address), this.#failuresOf(address), now);
+    remember(this.#addresses, address, bucket);
+    return wait;
+  }
+
+  giveBack(address: string): void {
+    const bucket = this.#addresses.get(address);
+    if (bucket === undefined) return;
+    const tokens = Math.min(this.#failuresOf(address).burst, bucket.tokens + 1);
+    this.#addresses.set(address, { ...bucket, tokens });
+  }
+
+  #failuresOf(address: string): LimitOptions {
+    return isLoopback(address) ? this.#options.localFailures : this.#options.failures;
+  }
+}
+
+export const isLoopback = (address: string): boolean => /^(::1$|(::ffff:)?127\.)/.test(address);
+
+function remember(buckets: Map<string, Bucket>, name: string, bucket: Bucket): void {
+  buckets.delete(name);
+  buckets.set(name, bucket);
+  for (const oldest of buckets.keys()) {
+    if (buckets.size <= mostRemembered) break;
+    buckets.delete(oldest);
   }
 }
 

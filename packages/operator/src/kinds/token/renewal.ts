@@ -71,6 +71,10 @@ export const allowedUsersAnnotation = 'slinky.slurm.net/token-users';
 
 export function mayHaveToken(username: string, keyAnnotations: Readonly<Record<string, string>>): boolean {
   if (!privileged.has(username.toLowerCase()) && !isUserId(username)) return true;
+  return isListed(username, keyAnnotations);
+}
+
+export function isListed(username: string, keyAnnotations: Readonly<Record<string, string>>): boolean {
   const listed = usersListed(keyAnnotations);
   return listed.includes(username) || listed.includes('*');
 }
