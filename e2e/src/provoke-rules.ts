@@ -4,7 +4,7 @@
  */
 import assert from 'node:assert/strict';
 import { apiVersion } from '@slurm-operator/api';
-import { type Client, configMaps, deployments, namespaces, nodes } from '@slurm-operator/kube';
+import { type Client, configMaps, deployments, namespaces, nodes, secrets } from '@slurm-operator/kube';
 import { controllers, loginSets, nodeSets, restApis, tokens } from '@slurm-operator/operator';
 import { runCommand } from '@slurm-operator/sandbox';
 import { until } from './until.ts';
@@ -90,10 +90,32 @@ export async function provokeRules({ client, kubeconfig, plugin }: ProvokeOption
     await finds('F1', `job/${second}`);
   });
   await provoke('F5 F25', async (undo) => {
-    await good('drain', 'short-[0-1]', '--reason', 'both away');
-    undo.defer(async () => void (await good('resume', 'short-[0-1]')));
+    const all = 'short-[0-1],long-0';
+    await good('drain', all, '--reason', 'all away');
+    undo.defer(async () => void (await good('resume', all)));
     const id = cancelled(undo, await submit('-w short-0'));
     await finds('F5', `job/${id}`);
+    await finds('F25');
+  });
+  await provoke('F18', async (undo) => {
+    const [controller] = (await client.list(controllers, { namespace })).items;
+    const { metadata, spec } = controller ?? assert.fail('no Controller');
+    const configure = (extraConf: string) =>
+      client.mergePatch(controllers, metadata, { spec: { extraConf } });
+    const before = spec.extraConf ?? '';
+    await configure(`${before}\nLicenses=matlab:1\n`);
+    undo.defer(async () => {
+      await configure(before);
+      await until(
+        'slurmctld has no license',
+        async () => !(await good('scontrol', 'show', 'licenses')).includes('matlab'),
+      );
+    });
+    await until('slurmctld has a license', async () =>
+      (await good('scontrol', 'show', 'licenses')).includes('matlab'),
+    );
+    cancelled(undo, await submit('--licenses=matlab:1'));
+    await finds('F18', `job/${cancelled(undo, await submit('--licenses=matlab:1'))}`);
   });
   await provoke('F8', async (undo) => {
     await good('scontrol', 'update', 'partitionname=short', 'state=down');
@@ -263,12 +285,16 @@ export async function provokeRules({ client, kubeconfig, plugin }: ProvokeOption
     await finds('A4');
   });
   await provoke('C5', async (undo) => {
+    // The key of the demo allows it tokens; this one allows none.
     const at = { namespace, name: 'refused' };
+    const data = { 'jwt.key': Buffer.alloc(32, 'k').toString('base64') };
+    await client.create(secrets, { apiVersion: 'v1', kind: 'Secret', metadata: at, data });
+    undo.defer(async () => void (await client.delete(secrets, at)));
     await client.create(tokens, {
       apiVersion,
       kind: 'Token',
       metadata: at,
-      spec: { username: 'slurm', jwtKeyRef: { name: 'slurm-auth-jwt', key: 'jwt.key' } },
+      spec: { username: 'slurm', jwtKeyRef: { name: at.name, key: 'jwt.key' } },
     } as never); // defaults that the type asks for are set by the server
     undo.defer(async () => void (await client.delete(tokens, at)));
     await finds('C5');
