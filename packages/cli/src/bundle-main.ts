@@ -8,10 +8,11 @@ if (file === undefined) {
   console.error('usage: node packages/cli/src/bundle-main.ts FILE');
   process.exit(2);
 }
-const { content, unpacked } = await bundleCli();
+const { content, unpacked, atStart } = await bundleCli();
 await mkdir(dirname(file), { recursive: true });
 await writeFile(file, content);
 await chmod(file, 0o755);
+const kilobytes = (bytes: number): string => `${Math.round(bytes / 1024)} kB`;
 console.log(
-  `${file}: ${Math.round(Buffer.byteLength(content) / 1024)} kB, ${Math.round(unpacked / 1024)} kB unpacked`,
+  `${file}: ${kilobytes(Buffer.byteLength(content))}; unpacked ${kilobytes(unpacked)}, of which every command loads ${kilobytes(atStart)}`,
 );

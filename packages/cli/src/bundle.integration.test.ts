@@ -11,8 +11,10 @@ import { commands } from './commands/index.ts';
 const directory = mkdtempSync(join(tmpdir(), 'kubectl-slurm-bundle-'));
 const file = join(directory, 'kubectl-slurm');
 let bytes = 0;
+let loaded = 0;
 before(async () => {
-  const { content } = await bundleCli();
+  const { content, atStart } = await bundleCli();
+  loaded = atStart;
   bytes = Buffer.byteLength(content);
   writeFileSync(file, content, { mode: 0o755 });
 });
@@ -24,8 +26,23 @@ const run = (words: readonly string[]) =>
     env: { PATH: process.env['PATH'] ?? '', HOME: directory },
   });
 
-test('the file is smaller than 400 kB', () => {
+test('the file is smaller than 400 kB, and so is what every command loads of it, unpacked', () => {
   assert.ok(bytes < 400 * 1024, `${bytes} bytes`);
+  assert.ok(loaded > 100 * 1024 && loaded < 400 * 1024, `${loaded} bytes`);
+});
+
+test('doctor, plan, diff and dashboard load the rest of the program from the file', () => {
+  const away = ['--server', 'http://127.0.0.1:1', '--request-timeout', '300ms'];
+  for (const words of [['doctor'], ['plan', 'gpu'], ['diff', '-f', 'none.yaml'], ['dashboard'], ['check']]) {
+    const { status, stdout, stderr } = run([...words, ...away]);
+    assert.equal(status, 2, stderr);
+    const said = `${stdout}${stderr}`;
+    assert.doesNotMatch(said, /Cannot find|is not a|undefined|page is in the bundled|✔/);
+    // It says of each part that it could not look.
+    if (words[0] === 'check')
+      assert.match(said, /^\? Nothing was found, but part of it could not be checked\.\n/);
+    else assert.match(said, /^kubectl slurm: [^\n]*\n$/, words.join(' '));
+  }
 });
 
 test('help without loading the program is the help of the program', () => {

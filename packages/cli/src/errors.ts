@@ -56,13 +56,19 @@ export function toExit(error: unknown): { readonly message: string; readonly exi
       `Slurm does not accept the token (${said(error)}): it has expired or is signed with another key.`,
     );
   if (error instanceof Forbidden) return refused(`Slurm refuses it: ${said(error)}`);
-  if (error instanceof Refused) return refused(`Slurm refuses it: ${said(error)}`);
+  if (error instanceof Refused) return refused(`Slurm refuses it: ${said(error)}${hintFor(error)}`);
   if (error instanceof InvalidInput) return failed(error.message);
   if (error instanceof Timeout || error instanceof Unavailable)
     return failed(`Slurm does not respond: ${said(error)}`);
   if (error instanceof SlurmError) return failed(`Slurm: ${said(error)}`);
   return failed(explain(error));
 }
+
+/** Slurm names the account that it uses for a user without one. */
+const hintFor = (error: SlurmError): string =>
+  /user nobody|invalid user id/i.test(said(error))
+    ? ' (The user of the token needs an account of that name where slurmctld and slurmrestd run.)'
+    : '';
 
 const said = (error: SlurmError): string =>
   (error.text ?? error.message).replaceAll(/\s+/g, ' ').slice(0, 300);

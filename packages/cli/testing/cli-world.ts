@@ -166,7 +166,11 @@ export class CliWorld {
       kind: 'Namespace',
       metadata: { name: 'slinky' },
     });
-    const labels = { 'app.kubernetes.io/name': 'slurm-operator', 'app.kubernetes.io/component': 'operator' };
+    const labels = {
+      'app.kubernetes.io/name': 'slurm-operator',
+      'app.kubernetes.io/component': 'operator',
+      'app.kubernetes.io/part-of': 'slurm-operator',
+    };
     await this.client.create(deployments, {
       apiVersion: 'apps/v1',
       kind: 'Deployment',

@@ -1,10 +1,10 @@
 /** completion, options and version. */
-import { deployments } from '@slurm-operator/kube';
 import manifest from '../../package.json' with { type: 'json' };
 import type { Command } from '../command-line/command.ts';
 import { completionScript } from '../command-line/completion.ts';
 import { optionsHelp } from '../command-line/help.ts';
 import { CliError, exitCode } from '../errors.ts';
+import { deploymentsOf } from '../session/installation.ts';
 import { readClusters } from './needs.ts';
 
 declare const PLUGIN_VERSION: string | undefined;
@@ -59,13 +59,8 @@ export const aboutCommands: readonly Command[] = [
       const found: Record<string, string> = { plugin: pluginVersion };
       if (!line.has('client')) {
         const client = await session.client();
-        const { items } = await client
-          .list(deployments, {
-            labelSelector: 'app.kubernetes.io/name=slurm-operator',
-            signal: session.signal,
-          })
-          .catch(() => ({ items: [] }));
-        const image = items[0]?.spec?.template.spec?.containers[0]?.image;
+        const [operator] = await deploymentsOf(client, 'operator', session.signal).catch(() => []);
+        const image = operator?.spec?.template.spec?.containers[0]?.image;
         if (image !== undefined) found['operator'] = image.split(':').at(-1) ?? image;
         const cluster = await session.cluster().catch(() => undefined);
         if (cluster?.status?.slurmVersion !== undefined) found['slurm'] = cluster.status.slurmVersion;

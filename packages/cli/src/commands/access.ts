@@ -3,7 +3,6 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { forwardPort } from '@slurm-operator/kube';
 import type { Command } from '../command-line/command.ts';
-import { openDashboard } from '../dashboard/local-view.ts';
 import { CliError, exitCode } from '../errors.ts';
 import type { CommandLine } from '../line.ts';
 import { exchangedToken } from '../session/exchange.ts';
@@ -40,6 +39,7 @@ async function proxy(session: Session, line: CommandLine): Promise<number> {
 }
 
 async function dashboard(session: Session, line: CommandLine): Promise<number> {
+  const { openDashboard } = await import('../dashboard/local-view.ts');
   await using opened = await openDashboard(session, portOf(line));
   session.io.out(`${opened.link}\n`);
   session.note('The link works once, on this machine. Ctrl-C ends the dashboard.');

@@ -1,5 +1,4 @@
 /** check: whether the installation is complete; --pre before there is one. */
-import { diagnose } from '@slurm-operator/advice';
 import { ForbiddenError, NotFoundError } from '@slurm-operator/kube';
 import type { Command } from '../command-line/command.ts';
 import { exitCode, toExit } from '../errors.ts';
@@ -95,6 +94,7 @@ async function run(session: Session, line: CommandLine): Promise<number> {
   }
   const evidence = await gatherEvidence(session, { installation: true, logs: false });
   const namespace = await session.namespace();
+  const { diagnose } = await import('../gather/diagnosis.ts');
   const diagnosis = diagnose(evidence, {
     now: session.io.now(),
     namespace,
@@ -104,19 +104,20 @@ async function run(session: Session, line: CommandLine): Promise<number> {
   const isMine = (rule: string): boolean => rule.startsWith('A');
   const findings = diagnosis.findings.filter(({ rule }) => isMine(rule));
   const unchecked = diagnosis.unchecked.filter(({ rules }) => rules.some(isMine));
+  const isUnknown = unchecked.some(({ evidence: name }) => evidence[name]?.kind === 'unknown');
   if (!session.printObject('Check', { findings, unchecked })) {
     const { io, paint } = session;
     if (findings.length > 0)
       io.out(findingsText(findings, paint, io.columns, session.line.text('namespace')));
     else if (unchecked.length === 0)
       io.out(`${paint('good', '✔')} CRDs, operator and webhook are in order.\n`);
+    else if (isUnknown)
+      io.out(`${paint('warning', '?')} Nothing was found, but part of it could not be checked.\n`);
     else io.out(`${paint('good', '✔')} What you may look at is in order.\n`);
     io.out(uncheckedText({ ...diagnosis, unchecked, failed: [] }, paint, io.columns));
   }
   if (findings.some(({ severity }) => severity !== 'info')) return exitCode.findings;
-  return unchecked.some(({ evidence: name }) => evidence[name]?.kind === 'unknown')
-    ? exitCode.failed
-    : exitCode.good;
+  return isUnknown ? exitCode.failed : exitCode.good;
 }
 
 export const check: Command = {

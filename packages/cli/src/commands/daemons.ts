@@ -1,7 +1,8 @@
 /** Which pod and container a word such as `slurmctld` or `slurmd/gpu-3` means. */
 import { label } from '@slurm-operator/api';
-import { deployments, type Live, type Pod, pods } from '@slurm-operator/kube';
+import { type Live, type Pod, pods } from '@slurm-operator/kube';
 import { CliError } from '../errors.ts';
+import { deploymentsOf } from '../session/installation.ts';
 import { servingFirst } from '../session/serving-pods.ts';
 import type { Session } from '../session/session.ts';
 
@@ -58,13 +59,7 @@ const isActive = ({ metadata }: Live<Pod>): boolean => metadata.labels?.[label.a
 
 async function operatorPods(session: Session): Promise<readonly DaemonPod[]> {
   const client = await session.client();
-  const { items } = await client.list(deployments, {
-    labelSelector: 'app.kubernetes.io/name=slurm-operator',
-    signal: session.signal,
-  });
-  const deployment = items.find(
-    ({ metadata }) => metadata.labels?.['app.kubernetes.io/component'] !== 'webhook',
-  );
+  const [deployment] = await deploymentsOf(client, 'operator', session.signal);
   if (deployment === undefined)
     throw new CliError('There is no Deployment of slurm-operator that you may see.');
   const { namespace } = deployment.metadata;

@@ -3,8 +3,8 @@ import { count, printable, quote } from '@slurm-operator/advice';
 import type { ConfigChange } from '@slurm-operator/operator/dry-run';
 import type { SlurmLists } from '../gather/dry-run.ts';
 import type { Session } from '../session/session.ts';
-import type { LimitEffect, ObjectChange } from './diff.ts';
 import type { FieldChange } from './field-changes.ts';
+import type { LimitEffect, ObjectChange } from './run-diff.ts';
 import type { TriedConfig } from './try-config.ts';
 
 export interface DiffView {

@@ -1,5 +1,5 @@
 /** jobs and job: the queue with sentences. */
-import { type Context, diagnose, known, moment, printable, quote, span } from '@slurm-operator/advice';
+import { type Context, known, moment, printable, quote, span } from '@slurm-operator/advice';
 import { formatTimeLimit, hasEnded, jobDeadline, type SlurmJob } from '@slurm-operator/slurm';
 import type { Command } from '../command-line/command.ts';
 import { CliError, exitCode } from '../errors.ts';
@@ -148,6 +148,7 @@ async function explainWaiting(session: Session, jobs: readonly SlurmJob[]): Prom
   if (waiting.length === 0) return;
   const evidence = await gatherEvidence(session, { installation: false, logs: false });
   const { io, paint } = session;
+  const { diagnose } = await import('../gather/diagnosis.ts');
   io.out('\n');
   for (const job of waiting) {
     const { findings } = diagnose(evidence, await contextOf(session, job.id));
@@ -239,6 +240,7 @@ async function showJob(session: Session, line: CommandLine): Promise<number> {
     ...(await gatherEvidence(session, { installation: false, logs: false })),
     endedJob: known(undefined, session.io.now()),
   };
+  const { diagnose } = await import('../gather/diagnosis.ts');
   const findings = about(
     { kind: 'job', name: String(job.id) },
     diagnose(evidence, await contextOf(session, job.id)),

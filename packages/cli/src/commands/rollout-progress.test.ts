@@ -10,10 +10,13 @@ interface Given {
   readonly strategy?: object;
   readonly spec?: object;
   readonly progressing?: string;
+  /** The message of Ready, which is False then. */
+  readonly unready?: string;
 }
 
 /** Four workers, all available, of which two have the new revision. */
-function seen({ status = {}, strategy = {}, spec = {}, progressing = 'RollingOut' }: Given): string {
+function seen(given: Given): string {
+  const { status = {}, strategy = {}, spec = {}, progressing = 'RollingOut', unready } = given;
   const set = custom<'nodeSets'>('NodeSet', 'gpu', {
     spec: { scalingMode: 'StatefulSet', replicas: 4, updateStrategy: strategy, ...spec },
     status: {
@@ -24,7 +27,12 @@ function seen({ status = {}, strategy = {}, spec = {}, progressing = 'RollingOut
       observedGeneration: 1,
       ...status,
     },
-    conditions: [condition('Ready', 'True', 'Ready'), condition('Progressing', 'True', progressing)],
+    conditions: [
+      unready === undefined
+        ? condition('Ready', 'True', 'Ready')
+        : condition('Ready', 'False', 'PodsNotReady', unready),
+      condition('Progressing', 'True', progressing),
+    ],
   });
   const live = { ...set, metadata: { ...set.metadata, generation: 1 } } as unknown as Live<NodeSet>; // has the fields that are read
   const { state, text } = progressOf(live, { now, timeZone: 'UTC' });
@@ -34,6 +42,14 @@ function seen({ status = {}, strategy = {}, spec = {}, progressing = 'RollingOut
 const start = (at: number, flags?: readonly string[]) => ({
   type: 'ScheduledUpdate',
   scheduledUpdate: { startTime: new Date(at).toISOString(), duration: '1h', flags },
+});
+
+test('does not say the same twice', () => {
+  const status = { updatedReplicas: 4, availableReplicas: 3 };
+  const text = '3 of 4 workers are available';
+  assert.equal(seen({ status, unready: `${text}.` }), `moving: ${text}`);
+  assert.equal(seen({ status, unready: `${text}. gpu-3: Pending` }), `moving: ${text}. gpu-3: Pending`);
+  assert.equal(seen({ status, unready: 'Slurm is away' }), `moving: ${text}: Slurm is away`);
 });
 
 test('a rollout goes on until all have the newest revision', () => {

@@ -46,9 +46,13 @@ export function progressOf(set: Live<NodeSet>, clock: Clock): Progress {
   if (replicas > desired)
     return { state: 'moving', text: `${count(replicas - desired, 'worker')} are still to be removed${why}` };
   if (available < desired)
-    return { state: 'moving', text: `${available} of ${desired} workers are available${why}` };
+    return { state: 'moving', text: withReason(`${available} of ${desired} workers are available`, why) };
   return { state: 'over', text: `all ${desired} workers have the newest revision` };
 }
+
+/** The message of the condition often says the same. */
+const withReason = (text: string, why: string): string =>
+  why.startsWith(`: ${text}.`) ? why.slice(2).replace(/\.$/, '') : `${text}${why}`;
 
 /** Ordinals below it keep the old revision; new workers of an autoscaled NodeSet are made of the newest. */
 function partitionOf({ spec }: Live<NodeSet>): number {

@@ -9,7 +9,6 @@ import { nodeSets } from '../session/resources.ts';
 import type { Session } from '../session/session.ts';
 import { timeoutOf, waitUntil } from '../session/wait-until.ts';
 import { readObjects, writeNodeSets } from './needs.ts';
-import { isUnseen, progressOf } from './rollout-progress.ts';
 
 export async function nodeSetOf(session: Session, word: string | undefined): Promise<Live<NodeSet>> {
   if (word === undefined) throw new CliError('Name a NodeSet, such as nodeset/gpu.');
@@ -27,6 +26,7 @@ export async function nodeSetOf(session: Session, word: string | undefined): Pro
 async function showStatus(session: Session, line: CommandLine): Promise<number> {
   const wait = line.has('watch') || line.has('timeout');
   const timeoutSeconds = timeoutOf(session);
+  const { progressOf } = await import('./rollout-progress.ts');
   let told = '';
   const look = async () => {
     const set = await nodeSetOf(session, line.args[0]);
@@ -103,6 +103,7 @@ async function undo(session: Session, line: CommandLine): Promise<number> {
   const set = await nodeSetOf(session, line.args[0]);
   const client = await session.client();
   const { namespace, name, uid } = set.metadata;
+  const { isUnseen } = await import('./rollout-progress.ts');
   // Until then nodeSetHash names the revision before the newest change, and the one before that would be chosen.
   if (isUnseen(set))
     throw new CliError(

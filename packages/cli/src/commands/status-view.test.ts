@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { condition, custom, hour, now, pod } from '@slurm-operator/advice/testing';
-import { headline, type StatusInput, shortSpan, slurmState, statusLines } from './status-view.ts';
+import { areHealthy, headline, type StatusInput, shortSpan, slurmState, statusLines } from './status-view.ts';
 
 const ref = { controllerRef: { name: 'slurm' } };
 const mirror = (...states: readonly string[]) => ({
@@ -105,6 +105,22 @@ test('says nothing better above the tree than what is in it', () => {
   const drained = { ...custom<'nodeSets'>('NodeSet', 'gpu', { spec: ref }) };
   const pods = [{ ...pod('gpu-1', mirror('Idle', 'Drain')) }];
   assert.deepEqual(seen([wellOff], { nodeSets: [drained], pods }), ['◌ Drained', 'warning']);
+});
+
+test('a drained worker is a warning, which fails only where that is asked for', () => {
+  const controllers = [custom<'controllers'>('Controller', 'slurm', { conditions: [wellOff] })];
+  const lines = (...states: readonly string[]) => {
+    const tree = { ...input, controllers, nodeSets: [], restApis: [], pods: [] };
+    const nodeSets = [custom<'nodeSets'>('NodeSet', 'gpu', { spec: ref, conditions: [wellOff] })];
+    return statusLines(
+      { ...tree, nodeSets, pods: [pod('gpu-1', mirror(...states))] },
+      { ...options, verbose: true },
+    );
+  };
+  const healthy = (...states: readonly string[]) =>
+    [false, true].map((strict) => areHealthy(lines(...states), strict));
+  assert.deepEqual(healthy('Idle', 'Drain'), [true, false]);
+  assert.deepEqual(healthy('Down'), [false, false]);
 });
 
 test('a worker without conditions of Slurm has not registered', () => {

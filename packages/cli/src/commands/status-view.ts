@@ -255,6 +255,10 @@ function overallHealth({ cluster, silence }: StatusInput, tree: readonly Line[])
   return ['✔ Ready', 'good'];
 }
 
+/** What is drained, starts or ends does not fail, unless that is asked for. */
+export const areHealthy = (tree: readonly Line[], strict: boolean): boolean =>
+  tree.every(({ tone }) => tone !== 'bad' && !(strict && tone === 'warning'));
+
 /** The two lines above the tree, of which every line is given. */
 export function headline(
   input: StatusInput,

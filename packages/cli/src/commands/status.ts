@@ -11,7 +11,7 @@ import { accountings, clusters, controllers, loginSets, nodeSets, restApis } fro
 import type { Session } from '../session/session.ts';
 import { waitUntil } from '../session/wait-until.ts';
 import { readObjects, readOperator } from './needs.ts';
-import { headline, type Line, type StatusInput, statusLines } from './status-view.ts';
+import { areHealthy, headline, type Line, type StatusInput, statusLines } from './status-view.ts';
 
 const redrawMs = 1_000;
 const outageSeconds = 300;
@@ -117,7 +117,7 @@ async function run(session: Session, line: CommandLine): Promise<number> {
   if (!line.has('watch')) {
     print();
     const lines = statusLines(input, { now: session.io.now(), timeZone: session.io.timeZone, verbose: true });
-    return isReady(input) && lines.every(({ tone }) => tone !== 'bad') ? exitCode.good : exitCode.findings;
+    return isReady(input) && areHealthy(lines, line.has('strict')) ? exitCode.good : exitCode.findings;
   }
   const { io } = session;
   for (let last = ''; !session.signal.aborted; ) {
@@ -153,6 +153,11 @@ export const status: Command = {
   flags: [
     { name: 'watch', short: 'w', description: 'Redraw when something changes.' },
     { name: 'verbose', short: 'v', description: 'Show every worker.' },
+    {
+      name: 'strict',
+      description:
+        'Exit code 1 for warnings too, such as a drained worker; without it only for what does not work.',
+    },
   ],
   examples: ['status', 'status -w', 'status -n hpc --verbose', 'status -o json'],
   role: 'viewer',

@@ -1,14 +1,21 @@
 /** `kubectl slurm dashboard`: a link that works once, on loopback, and the rights of the person who runs it. */
 import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { until } from '@slurm-operator/kube/testing';
 import { CliWorld } from '../../testing/cli-world.ts';
+import { bundleCli } from '../bundle.ts';
 
 let world: CliWorld;
 before(async () => {
   world = await CliWorld.start();
   // As the bundle carries it.
-  Object.assign(globalThis, { DASHBOARD_PAGE: { 'index.html': '<!doctype html><title>page</title>' } });
+  const page = [['index.html', Buffer.from('<!doctype html><title>page</title>')]];
+  Object.assign(globalThis, { DASHBOARD_PAGE: () => page });
 });
 after(() => world.stop());
 
@@ -59,4 +66,30 @@ test('the link logs in once; the page reads and changes Slurm as the person, and
   stop.abort();
   await ended;
   await assert.rejects(fetch(link), 'nothing listens any more');
+});
+
+test('the bundle carries the page', async () => {
+  const directory = await mkdtemp(join(tmpdir(), 'kubectl-slurm-page-'));
+  const plugin = join(directory, 'kubectl-slurm');
+  const kubeconfig = join(directory, 'kubeconfig');
+  await writeFile(plugin, (await bundleCli()).content);
+  await writeFile(kubeconfig, world.server.kubeconfig(), { mode: 0o600 });
+  const child = spawn(process.execPath, [plugin, 'dashboard', '-n', 'hpc'], {
+    env: { PATH: process.env['PATH'], KUBECONFIG: kubeconfig, SLURM_JWT: world.slurm.token('root') },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  try {
+    let printed = '';
+    child.stdout.setEncoding('utf8').on('data', (text: string) => (printed += text));
+    const link = new URL(await until('a link', () => /http:\S+/.exec(printed)?.[0]));
+    const read = async (path: string) => (await fetch(new URL(path, link))).text();
+    assert.match(await read('/'), /^<!doctype html>/i);
+    assert.match(await read('/main.js'), /preact|createElement|addEventListener/);
+    assert.match(await read('/style.css'), /\{/);
+  } finally {
+    const ended = once(child, 'exit');
+    child.kill('SIGINT');
+    await ended;
+    await rm(directory, { recursive: true, force: true });
+  }
 });

@@ -1,7 +1,7 @@
 /** The page of the dashboard, which the bundle carries in itself. From the sources there is none. */
 import { CliError } from '../errors.ts';
 
-declare const DASHBOARD_PAGE: Readonly<Record<string, string>> | undefined;
+declare const DASHBOARD_PAGE: (() => readonly (readonly [string, Buffer])[]) | undefined;
 
 /** By name. */
 export function pageFiles(): readonly (readonly [string, Buffer])[] {
@@ -9,7 +9,5 @@ export function pageFiles(): readonly (readonly [string, Buffer])[] {
     throw new CliError(
       'The page is in the bundled plugin only: node packages/cli/src/bundle-main.ts FILE writes one.',
     );
-  return Object.entries(DASHBOARD_PAGE).map(
-    ([name, content]) => [name, Buffer.from(content, 'utf8')] as const,
-  );
+  return DASHBOARD_PAGE();
 }

@@ -11,7 +11,6 @@ import {
 import {
   type Client,
   customResourceDefinitions,
-  deployments,
   events,
   ForbiddenError,
   type KubeObject,
@@ -24,6 +23,7 @@ import {
 } from '@slurm-operator/kube';
 import { Forbidden, type SlurmClient } from '@slurm-operator/slurm';
 import { NoTokenError, toExit } from '../errors.ts';
+import { deploymentsOf } from '../session/installation.ts';
 import {
   accountings,
   clusters,
@@ -46,8 +46,6 @@ export interface GatherOptions {
   /** A job that slurmctld may have forgotten. */
   readonly job?: number;
 }
-
-const operatorLabel = 'app.kubernetes.io/name=slurm-operator';
 
 export async function gatherEvidence(session: Session, options: GatherOptions): Promise<EvidenceSet> {
   const client = await session.client();
@@ -82,7 +80,7 @@ export async function gatherEvidence(session: Session, options: GatherOptions): 
     machines: list(nodes, everywhere),
     storageClasses: list(storageClasses, everywhere),
     namespace: look('get', 'namespaces', () => client.get(namespaces, { name: namespace }, { signal })),
-    operators: look('list', 'deployments', () => operatorDeployments(client, signal)),
+    operators: look('list', 'deployments', () => deploymentsOf(client, 'operator', signal)),
     ...(options.installation ? installation(session, client, namespace, look) : {}),
     ...slurmEvidence(session, look, options.job),
   };
@@ -108,14 +106,9 @@ const permissionsOf = (found: EvidenceSet): Values['permissions'] =>
       : [],
   );
 
-async function operatorDeployments(client: Client, signal: AbortSignal) {
-  const { items } = await client.list(deployments, { labelSelector: operatorLabel, signal });
-  return items.filter(({ metadata }) => metadata.labels?.['app.kubernetes.io/component'] !== 'webhook');
-}
-
 /** The lease of the operator that leads, where operators run: elsewhere every node of Kubernetes has one. */
 export async function operatorLease(client: Client, signal: AbortSignal): Promise<Values['lease']> {
-  const operators = await operatorDeployments(client, signal);
+  const operators = await deploymentsOf(client, 'operator', signal);
   const places = [...new Set(operators.flatMap(({ metadata }) => metadata.namespace ?? []))];
   const lists = await Promise.all(
     places.map(async (namespace) => (await client.list(leases, { namespace, signal })).items),

@@ -59,12 +59,36 @@ test('secrets under other names and in other notations are left out too', () => 
     `authorization: bearer ${secret}`,
     `https://slurm:at@${secret}@db:3306/`,
     `sh -c 'mysql --password ${secret} slurm'`,
+    `curl -u alice:${secret} https://db`,
+    `curl --user "alice:${secret}" https://db`,
+    `mysqldump -h db -u slurm -p${secret} slurm_acct_db`,
+    `sshpass -p ${secret} ssh alice@login`,
+    `ldapsearch -x -D cn=admin -w ${secret}`,
+    `redis-cli -h cache -a ${secret} ping`,
+    `LICENSE_KEY=${secret}`,
+    `export WANDB_KEY="${secret}"`,
   ]) {
     assert.ok(!redactText(text).includes(secret), text);
     assert.ok(!JSON.stringify(redact({ extraConf: text })).includes(secret), text);
   }
   const { args } = redact({ args: ['--db-password', secret, '-v'] }) as { args: readonly string[] };
   assert.deepEqual(args, ['--db-password', '<left out>', '-v']);
+  for (const words of [
+    ['curl', '-s', '-u', `alice:${secret}`, 'https://db'],
+    ['mysql', '-h', 'db', `-p${secret}`],
+    ['sshpass', '-p', secret, 'ssh', 'login'],
+    ['sh', '-c', `curl -u alice:${secret} https://db`],
+    ['env', `LICENSE_KEY=${secret}`, 'run'],
+  ]) {
+    const left = JSON.stringify(redact({ command: words }));
+    assert.ok(!left.includes(secret), left);
+    assert.ok(
+      left.includes(words[0] ?? '?') && left.includes(words.at(-1) === `-p${secret}` ? 'db' : '"'),
+      left,
+    );
+  }
+  const plain = ['sbatch', '-p', 'gpu', '-u', 'alice', '--wrap', 'true'];
+  assert.deepEqual(redact({ command: plain }), { command: plain });
   // What is no secret stays readable.
   for (const text of [
     'Reason=pass the salt',
@@ -73,6 +97,12 @@ test('secrets under other names and in other notations are left out too', () => 
     'compass',
     'secretName: slurm-keys',
     'basic configuration',
+    'sbatch -pgpu --wrap true',
+    'squeue -u alice',
+    'AuthAltParameters=jwt_key=/etc/slurm/jwt.key',
+    'JWT_KEY=/etc/slurm/jwt.key',
+    'srun -p gpu mysql-client --port 3306',
+    'mysql -port 3306',
   ])
     assert.equal(redactText(text), text);
 });

@@ -1,6 +1,7 @@
 /** Whether the API server reaches the webhook: a create of a Token that is never stored, and the pods of the webhook. */
 import type { WebhookProbe } from '@slurm-operator/advice';
-import { ApiError, type Client, deployments, draftOf, ForbiddenError } from '@slurm-operator/kube';
+import { ApiError, type Client, draftOf, ForbiddenError } from '@slurm-operator/kube';
+import { deploymentsOf } from '../session/installation.ts';
 import { tokens } from '../session/resources.ts';
 
 export async function probeWebhook(
@@ -29,9 +30,8 @@ export async function probeWebhook(
 
 /** With failurePolicy Ignore, the default, requests pass while no pod of it runs. */
 async function downWebhook(client: Client, signal: AbortSignal): Promise<WebhookProbe['down']> {
-  const labelSelector = 'app.kubernetes.io/name=slurm-operator,app.kubernetes.io/component=webhook';
   try {
-    const { items } = await client.list(deployments, { labelSelector, signal });
+    const items = await deploymentsOf(client, 'webhook', signal);
     const [first] = items;
     if (first === undefined || items.some(({ status }) => (status?.readyReplicas ?? 0) > 0)) return undefined;
     return { namespace: first.metadata.namespace ?? '', name: first.metadata.name };

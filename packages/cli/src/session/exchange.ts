@@ -2,6 +2,7 @@
 import { request } from 'node:https';
 import { tokenExchange } from '@slurm-operator/api';
 import {
+  backoffDelay,
   type Client,
   configMaps,
   ForbiddenError,
@@ -10,6 +11,8 @@ import {
   NotFoundError,
   type Pod,
   pods,
+  sleep,
+  systemClock,
 } from '@slurm-operator/kube';
 import type { TokenProvider } from '@slurm-operator/slurm';
 import { CliError } from '../errors.ts';
@@ -37,6 +40,9 @@ const none = (why?: string): Exchanged => ({ kind: 'none', why });
 /** A new token is fetched this long before the old one ends. */
 const early = 60_000;
 const defaultNamespace = 'slinky';
+/** While the exchange cannot reach the API server. */
+const retries = 3;
+const backoff = { initial: 500, limit: 4_000 };
 
 export async function exchangedToken(session: Session): Promise<Exchanged> {
   // The exchange knows whose token it is given; an impersonated user has none.
@@ -82,7 +88,6 @@ async function findExchange(session: Session, client: Client): Promise<Exchange 
     const published = await client.get(configMaps, { namespace, name: tokenExchange.name }, { signal });
     const { items } = await client.list(pods, {
       namespace,
-      labelSelector: 'app.kubernetes.io/name=slurm-operator,app.kubernetes.io/component=operator',
       signal,
     });
     const authority = published.data?.['ca.crt'] ?? '';
@@ -109,14 +114,15 @@ async function issue(
   const { metadata } = await session.cluster();
   const { signal, timeout } = session;
   await using forwarded = await forwardPort(client, pod.metadata, port, { signal, timeout });
-  const post = (scope: string) =>
-    send({
-      port: forwarded.port,
-      authority,
-      authorization,
-      body: JSON.stringify({ namespace: metadata.namespace, cluster: metadata.name, scope }),
-      signal: AbortSignal.any([signal, AbortSignal.timeout(timeout)]),
-    });
+  const deadline = AbortSignal.any([signal, AbortSignal.timeout(timeout)]);
+  const post = async (scope: string) => {
+    const body = JSON.stringify({ namespace: metadata.namespace, cluster: metadata.name, scope });
+    for (let retry = 0; ; retry += 1) {
+      const answer = await send({ port: forwarded.port, authority, authorization, body, signal: deadline });
+      if (answer.status !== 503 || retry === retries) return answer;
+      await sleep(backoffDelay(backoff, retry, systemClock), deadline);
+    }
+  };
   let answer = await post(session.scope);
   // Who may not act as the administrator acts as themselves, and Slurm decides.
   if (answer.status === 403 && session.scope !== 'jobs') {
@@ -126,6 +132,11 @@ async function issue(
   const { token, slurmUser, expiresAt, message } = answer.body;
   if (answer.status === 200 && token !== undefined)
     return { token, slurmUser: slurmUser ?? '', expiresAt: Date.parse(expiresAt ?? '') };
+  // Not a reason to act as another user with a key in a Secret.
+  if (answer.status === 429 || answer.status === 503)
+    throw new CliError(
+      `The operator gives you no Slurm token now: ${message ?? `it answers ${answer.status}`}. Try again in ${answer.retryAfter ?? 'a few'} seconds.`,
+    );
   return { refusal: message ?? `it answers ${answer.status}` };
 }
 
@@ -139,14 +150,15 @@ interface Post {
 
 const longestAnswer = 16_384;
 
-function send({ port, authority, authorization, body, signal }: Post): Promise<{
+interface Answer {
   readonly status: number;
   readonly body: Readonly<Record<string, string | undefined>>;
-}> {
-  const { promise, resolve, reject } = Promise.withResolvers<{
-    readonly status: number;
-    readonly body: Readonly<Record<string, string | undefined>>;
-  }>();
+  /** Seconds. */
+  readonly retryAfter: string | undefined;
+}
+
+function send({ port, authority, authorization, body, signal }: Post): Promise<Answer> {
+  const { promise, resolve, reject } = Promise.withResolvers<Answer>();
   const failed = (cause: unknown) =>
     reject(new CliError(`The token exchange of the operator does not respond as it should.`, { cause }));
   const sent = request(
@@ -171,7 +183,11 @@ function send({ port, authority, authorization, body, signal }: Post): Promise<{
       });
       response.on('end', () => {
         try {
-          resolve({ status: response.statusCode ?? 0, body: JSON.parse(text) as Record<string, string> });
+          resolve({
+            status: response.statusCode ?? 0,
+            body: JSON.parse(text) as Record<string, string>,
+            retryAfter: /^\d{1,4}$/.exec(response.headers['retry-after'] ?? '')?.[0],
+          });
         } catch (error) {
           failed(error);
         }
