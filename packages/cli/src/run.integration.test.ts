@@ -141,6 +141,17 @@ test('drain and resume: asked once, refused by the user, and by what the operato
   );
   const back = await world.run(['resume', 'gpu-[0-2]', ...here]);
   assert.match(back.out, /gpu-0 resumed\nnode\/gpu-1 resumed\nnode\/gpu-2 takes jobs already/);
+  const { nodes } = world.slurm.client();
+  await nodes.drain('gpu-1', 'fan');
+  const late = await world.run(['resume', 'gpu-1', ...here], {
+    answer: 'y',
+    onAsk: async () => {
+      await nodes.undrain('gpu-1');
+      await nodes.drain('gpu-1', 'slurm-operator: update');
+    },
+  });
+  assert.deepEqual([late.code, late.out], [3, ''], 'drained by the operator while the person was asked');
+  await nodes.undrain('gpu-1');
   await world.slurm.client().nodes.drain('gpu-2', 'slurm-operator: update');
   const ours = await world.run(['resume', 'gpu-2', ...here]);
   assert.equal(ours.code, 3);
@@ -170,6 +181,33 @@ test('a wait has a deadline, and survives a slurmrestd that is away for a moment
   } finally {
     await world.run(['resume', 'gpu-0', ...here]);
   }
+});
+
+test('submit --wait: a job that slurmctld has forgotten is as good as the accounting says', async () => {
+  const { cluster } = world.slurm;
+  const submitted = async (end: (id: number) => void) => {
+    let told = '';
+    const waiting = world.run(['submit', '-', '--wait', ...here], {
+      env: token(),
+      onErr: (text) => (told += text),
+    });
+    const id = Number(await until('it waits', () => /job\/(\d+) [A-Z]+/.exec(told)?.[1]));
+    end(id);
+    return waiting;
+  };
+  const forgotten = (state: string) => (id: number) => {
+    cluster.finishJob(id, state);
+    cluster.forgetJob(id);
+  };
+  assert.equal((await submitted(forgotten('COMPLETED'))).code, 0);
+  const failed = await submitted(forgotten('FAILED'));
+  assert.deepEqual([failed.code, /job\/\d+ FAILED\n$/.test(failed.err)], [1, true], failed.err);
+  const unknown = await submitted((id) => {
+    cluster.finishJob(id);
+    cluster.jobs.delete(id);
+  });
+  assert.equal(unknown.code, 2);
+  assert.match(unknown.err, /how it ended is not known/);
 });
 
 test('rollout: paused, resumed, and a status that is not over is exit code 1', async () => {

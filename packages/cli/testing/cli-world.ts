@@ -30,6 +30,8 @@ export interface RunAs {
   readonly env?: Readonly<Record<string, string>>;
   /** @default none: standard input is no terminal */
   readonly answer?: string;
+  /** What happens while the question is on the screen. */
+  readonly onAsk?: () => Promise<void>;
   readonly columns?: number;
   readonly colours?: boolean;
   /** Sees answers while the command runs. */
@@ -121,7 +123,10 @@ export class CliWorld {
       env: { ...(as.colours === true ? { FORCE_COLOR: '1' } : {}), ...as.env },
       now: () => Date.now(),
       timeZone: 'UTC',
-      ask: () => Promise.resolve(as.answer ?? ''),
+      async ask() {
+        await as.onAsk?.();
+        return as.answer ?? '';
+      },
       readStdin: () => Promise.resolve('#!/bin/sh\n#SBATCH -p all --time=10\nsleep 600\n'),
     };
     const text =

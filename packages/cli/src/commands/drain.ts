@@ -47,11 +47,16 @@ async function drainNodes(session: Session, line: CommandLine): Promise<number> 
   );
   const slurm = await session.slurm();
   await slurm.nodes.drain(names, reason, { signal: session.signal });
+  // A job may have started since: only what Slurm says after the drain holds.
+  const now = await chosen(session, names).catch(() => undefined);
   session.printDone(
-    names.map((name) => ({
-      object: `node/${name}`,
-      result: busy.some((node) => node.name === name) ? 'draining' : 'drained',
-    })),
+    names.map((name) => {
+      const node = now?.find((one) => one.name === name);
+      return {
+        object: `node/${name}`,
+        result: node === undefined || isBusy(node.state) ? 'draining' : 'drained',
+      };
+    }),
   );
   if (!line.has('wait')) return exitCode.good;
   return waitFor(session, names, 'drained', ({ state }) => isDrain(state) && !isBusy(state));
@@ -59,15 +64,11 @@ async function drainNodes(session: Session, line: CommandLine): Promise<number> 
 
 async function resumeNodes(session: Session, line: CommandLine): Promise<number> {
   timeoutOf(session);
-  const nodes = await chosen(session, line.args);
-  const ours = nodes.filter((node) => isDrain(node.state) && node.reason.startsWith(reasonPrefix));
-  if (ours.length > 0 && !line.has('force'))
-    throw new CliError(
-      `The operator drained ${hosts(ours.map(({ name }) => name))} ("${ours[0]?.reason ?? ''}") and would do so again: revert its cause (scale out, uncordon, kubectl slurm rollout pause), or use --force.`,
-      { exitCode: exitCode.refused },
-    );
-  const names = nodes.map(({ name }) => name);
+  const mayUndo = line.has('force');
+  const names = (await resumable(session, line.args, mayUndo)).map(({ name }) => name);
   await session.confirm(`resume ${hosts(names)}: Slurm may start jobs there`);
+  // The operator may have drained one while the person was asked.
+  const nodes = await resumable(session, names, mayUndo);
   const slurm = await session.slurm();
   const options = { signal: session.signal };
   const idle = nodes.filter(({ state }) => !isDrain(state) && !isDown(state));
@@ -85,6 +86,22 @@ async function resumeNodes(session: Session, line: CommandLine): Promise<number>
   );
   if (!line.has('wait')) return exitCode.good;
   return waitFor(session, names, 'back', ({ state }) => !isDrain(state) && !isDown(state));
+}
+
+/** The nodes that the words name, none of which the operator drained. */
+async function resumable(
+  session: Session,
+  words: readonly string[],
+  mayUndo: boolean,
+): Promise<readonly SlurmNode[]> {
+  const nodes = await chosen(session, words);
+  const ours = nodes.filter((node) => isDrain(node.state) && node.reason.startsWith(reasonPrefix));
+  if (ours.length > 0 && !mayUndo)
+    throw new CliError(
+      `The operator drained ${hosts(ours.map(({ name }) => name))} ("${ours[0]?.reason ?? ''}") and would do so again: revert its cause (scale out, uncordon, kubectl slurm rollout pause), or use --force.`,
+      { exitCode: exitCode.refused },
+    );
+  return nodes;
 }
 
 async function waitFor(

@@ -8,6 +8,8 @@ import {
   parseTimeLimit,
   type SlurmNode,
   type SlurmPartition,
+  Timeout,
+  Unavailable,
 } from '@slurm-operator/slurm';
 import type { Command } from '../command-line/command.ts';
 import { CliError, exitCode } from '../errors.ts';
@@ -111,6 +113,21 @@ export const remarks = (texts: readonly string[]): readonly string[] => [
   ),
 ];
 
+/** slurmctld forgets a job some time after its end: how it ended is in the accounting then. */
+async function endOf(session: Session, id: number): Promise<number> {
+  const slurm = await session.slurm();
+  const record = await slurm.accounting.job(id, { signal: session.signal }).catch((error: unknown) => {
+    if (error instanceof Timeout || error instanceof Unavailable) throw error;
+    return undefined;
+  });
+  if (record === undefined)
+    throw new CliError(
+      `Slurm no longer knows job ${id}, and the accounting has no record of it: how it ended is not known.`,
+    );
+  session.note(`job/${id} ${record.state.join('+')}`);
+  return record.state.includes('COMPLETED') ? exitCode.good : exitCode.findings;
+}
+
 async function run(session: Session, line: CommandLine): Promise<number> {
   const job = await scriptOf(session, line.args[0]);
   if (line.has('test')) return test(session, job);
@@ -129,8 +146,7 @@ async function run(session: Session, line: CommandLine): Promise<number> {
   let told = '';
   const look = async () => {
     const now = await slurm.jobs.get(id, { signal: session.signal });
-    // slurmctld forgets a job some time after its end.
-    if (now === undefined) return exitCode.good;
+    if (now === undefined) return endOf(session, id);
     const text = `${now.state.join('+')}${now.state.includes('PENDING') ? ` (${now.stateReason})` : now.nodes === '' ? '' : ` on ${now.nodes}`}`;
     if (text !== told) session.note(`job/${id} ${text}`);
     told = text;

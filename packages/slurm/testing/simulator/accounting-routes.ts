@@ -34,7 +34,7 @@ export const listAccountingJobs = ({ cluster, format }: Request): Reply =>
   good({ jobs: [...cluster.jobs.values()].map((job) => format.accountingJob(job)) });
 
 export function getAccountingJob({ cluster, format, parameter }: Request): Reply {
-  const job = cluster.jobs.get(Number(parameter));
+  const job = cluster.jobs.get(Number(parameter)) ?? cluster.forgottenJobs.get(Number(parameter));
   return job === undefined
     ? good({ jobs: [] }, ['Nothing found'])
     : good({ jobs: [format.accountingJob(job)] });

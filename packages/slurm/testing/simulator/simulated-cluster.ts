@@ -35,6 +35,8 @@ export class SimulatedCluster {
   readonly release: SlurmRelease;
   readonly nodes = new Map<string, SimulatedNode>();
   readonly jobs = new Map<number, SimulatedJob>();
+  /** Only the accounting knows them. */
+  readonly forgottenJobs = new Map<number, SimulatedJob>();
   readonly partitions = new Map<string, SimulatedPartition>();
   readonly reservations = new Map<string, SimulatedReservation>();
   readonly accounting: Accounts = emptyAccounts();
@@ -148,6 +150,12 @@ export class SimulatedCluster {
     job.endedAt = this.now();
     if (state === 'FAILED') job.reason = 'NonZeroExitCode';
     this.touchJob(job);
+  }
+
+  /** As slurmctld does after MinJobAge. */
+  forgetJob(id: number): void {
+    this.forgottenJobs.set(id, this.job(id));
+    this.jobs.delete(id);
   }
 
   /** Back into the queue, with a new start to come. */
