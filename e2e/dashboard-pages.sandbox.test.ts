@@ -38,7 +38,7 @@ const pages: Readonly<Record<string, readonly [string, string]>> = {
   jobs: ['/jobs', 'train-llama'],
   job: ['/jobs/49', 'Waiting'],
   'job-runs': ['/jobs/1', 'Steps'],
-  submit: ['/submit', 'mpi'],
+  submit: ['/submit', 'Begin with a template'],
   partitions: ['/partitions', 'all'],
   accounts: ['/accounts', 'Accounts'],
   rollouts: ['/rollouts', 'at the latest'],
