@@ -199,6 +199,7 @@ export function sampleObjects(): ClusterObjects {
     events: [
       event('gpu', 'NodeSet', 'Normal', 'Replaced', 'Replaced worker gpu-12: revision 2b11 to 7f9c.', 3),
       event('gpu', 'NodeSet', 'Warning', 'DrainedByOthers', 'gpu-31 is drained by bob: new disk.', 120),
+      event('gpu-31', 'Pod', 'Warning', 'Unhealthy', 'Readiness probe failed: slurmd drains.', 118),
       event('slurm', 'Controller', 'Normal', 'ConfigApplied', 'slurm.conf is in force.', 180),
     ] as unknown as readonly Live<Event>[],
   };

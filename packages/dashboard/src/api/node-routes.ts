@@ -60,8 +60,29 @@ function oneNode(views: ClusterViews, { cluster, parameters }: Asked): Answer {
     row,
     jobs: running.length,
     worker: workerOf(view, name),
+    events: eventsOf(view, name),
     freshness: view.feed.freshness.nodes,
   });
+}
+
+const mostEvents = 20;
+
+/** Of its pod and of the Kubernetes node under it, the newest first. */
+function eventsOf(view: ClusterView, name: string) {
+  const worker = workerOf(view, name);
+  const names = new Set(
+    [name, worker?.pod, worker?.machine].filter((one) => one !== undefined && one !== ''),
+  );
+  return (view.objects()?.events ?? [])
+    .filter(({ regarding }) => names.has(regarding?.name ?? ''))
+    .map(({ eventTime, metadata, type, reason = '', note = '' }) => ({
+      at: Date.parse(eventTime ?? metadata.creationTimestamp ?? '') || 0,
+      reason,
+      note,
+      warning: type === 'Warning',
+    }))
+    .toSorted((a, b) => b.at - a.at)
+    .slice(0, mostEvents);
 }
 
 function contains(hostlist: string, node: string): boolean {

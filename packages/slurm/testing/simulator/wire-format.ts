@@ -175,7 +175,21 @@ export class WireFormat {
       nodes: job.nodes.length > 0 ? compressHostlist(job.nodes) : 'None assigned',
       partition: job.partition,
       state: { current: [job.state], reason: job.reason },
+      steps: job.nodes.length === 0 ? [] : this.#stepsOf(job),
     };
+  }
+
+  /** Those of the recorded job, with the number and the nodes of this one. */
+  #stepsOf({ id, nodes }: SimulatedJob): readonly Wire[] {
+    const steps = (this.#accountingJob['steps'] ?? []) as readonly Wire[];
+    return steps.map((one) => {
+      const step = one['step'] as Wire;
+      return {
+        ...one,
+        nodes: { count: nodes.length, range: compressHostlist(nodes), list: nodes },
+        step: { ...step, id: String(step['id']).replace(/^\d+/, String(id)) },
+      };
+    });
   }
 
   statistics(cluster: SimulatedCluster): Wire {
