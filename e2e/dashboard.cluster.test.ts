@@ -83,7 +83,7 @@ describe('the dashboard with real Slurm', {
   it('a user logs in with a token, and sees both nodes', async () => {
     const page = await logIn('alice');
     await page.getByRole('main').getByRole('link', { name: 'slurm' }).click();
-    await page.getByRole('link', { name: 'Nodes' }).click();
+    await page.getByRole('link', { name: 'Nodes', exact: true }).click();
     await row(page, 'w-0').getByText('idle').waitFor();
     await row(page, 'w-1').getByText('idle').waitFor();
     await shoot(page, 'nodes-idle');
@@ -178,7 +178,7 @@ describe('the dashboard with real Slurm', {
     const page = await context.newPage();
     errors.push(collectErrors(page));
     await page.goto(own.link);
-    await page.getByRole('link', { name: 'Nodes' }).click();
+    await page.getByRole('link', { name: 'Nodes', exact: true }).click();
     await row(page, 'w-0').getByText('idle').waitFor();
     assert.ok(!page.url().includes('#'), 'the code is gone from the address');
     await page.goto(new URL(`${at}/submit`, own.link).href);
