@@ -64,11 +64,15 @@ export function toExit(error: unknown): { readonly message: string; readonly exi
   return failed(explain(error));
 }
 
-/** Slurm names the account that it uses for a user without one. */
-const hintFor = (error: SlurmError): string =>
-  /user nobody|invalid user id/i.test(said(error))
-    ? ' (The user of the token needs an account of that name where slurmctld and slurmrestd run.)'
-    : '';
+/** Where Slurm's words say little of the cause. */
+function hintFor(error: SlurmError): string {
+  const text = said(error);
+  if (/user nobody/i.test(text))
+    return ' (The user of the token needs an account of that name where slurmctld and slurmrestd run.)';
+  if (/^invalid user id/i.test(text))
+    return ' (Slurm says so to users who are neither its operators nor its administrators.)';
+  return '';
+}
 
 const said = (error: SlurmError): string =>
   (error.text ?? error.message).replaceAll(/\s+/g, ' ').slice(0, 300);

@@ -259,7 +259,7 @@ test('attacks through the plugin', async () => {
       'the same name in another namespace',
       await tokenOf('alice', undefined, here),
       ['token'],
-      /The operator exchanges no tokens, or not for you/,
+      /If the operator in namespace slinky exchanges tokens, not for you: ask for the Role slurm-operator-token-exchange there/,
     ],
     [
       'a drain by a person without clusters/nodes',

@@ -55,7 +55,7 @@ async function printToken(session: Session): Promise<number> {
     if (exchanged.kind === 'none')
       throw new CliError(
         exchanged.why === undefined
-          ? 'Say whose token it is: --slurm-user NAME. (The operator exchanges no tokens, or not for you.)'
+          ? `Say whose token it is: --slurm-user NAME. ${exchanged.closed === undefined ? 'The operator exchanges no tokens; if it is in another namespace, set --operator-namespace' : exchanged.closed}.`
           : `The operator gives you no Slurm token: ${exchanged.why}.`,
       );
     session.note(`This is a token for Slurm user ${exchanged.user}, for five minutes.`);

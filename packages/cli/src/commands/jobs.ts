@@ -1,6 +1,6 @@
 /** jobs and job: the queue with sentences. */
 import { type Context, known, moment, printable, quote, span } from '@slurm-operator/advice';
-import { formatTimeLimit, hasEnded, jobDeadline, type SlurmJob } from '@slurm-operator/slurm';
+import { expandHostlist, formatTimeLimit, hasEnded, jobDeadline, type SlurmJob } from '@slurm-operator/slurm';
 import type { Command } from '../command-line/command.ts';
 import { CliError, exitCode } from '../errors.ts';
 import { gatherEvidence } from '../gather/evidence.ts';
@@ -228,7 +228,7 @@ async function showJob(session: Session, line: CommandLine): Promise<number> {
         ],
         ['exit code', hasEnded(job.state) ? String(job.exitCode ?? '') : ''],
         ['directory', job.workingDirectory],
-        ['output', job.standardOutput],
+        ['output', outputOf(job)],
         ['dependency', job.dependency],
         ['features', job.constraints],
         ['comment', job.comment],
@@ -250,6 +250,13 @@ async function showJob(session: Session, line: CommandLine): Promise<number> {
       `\n${findingsText(findings, session.paint, session.io.columns, session.line.text('namespace'))}`,
     );
   return exitCode.good;
+}
+
+/** A path alone says nothing where every worker has files of its own. */
+function outputOf(job: SlurmJob): string {
+  const path = job.outputFile ?? job.standardOutput;
+  const first = job.nodes === '' ? undefined : expandHostlist(job.nodes)[0];
+  return path === '' || path === '/dev/null' || first === undefined ? path : `${path} on ${first}`;
 }
 
 const numberOr = (end: unknown): number | undefined => (typeof end === 'number' ? end : undefined);

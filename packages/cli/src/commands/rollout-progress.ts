@@ -47,7 +47,8 @@ export function progressOf(set: Live<NodeSet>, clock: Clock): Progress {
     return { state: 'moving', text: `${count(replicas - desired, 'worker')} are still to be removed${why}` };
   if (available < desired)
     return { state: 'moving', text: withReason(`${available} of ${desired} workers are available`, why) };
-  return { state: 'over', text: `all ${desired} workers have the newest revision` };
+  const all = desired === 1 ? 'the worker has' : `all ${desired} workers have`;
+  return { state: 'over', text: `${all} the newest revision` };
 }
 
 /** The message of the condition often says the same. */

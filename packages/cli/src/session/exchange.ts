@@ -22,7 +22,12 @@ import type { Session } from './session.ts';
 export type Exchanged =
   | { readonly kind: 'token'; readonly token: TokenProvider; readonly user: string }
   /** There is none, or it cannot be used with these credentials; `why` if the user should know. */
-  | { readonly kind: 'none'; readonly why: string | undefined };
+  | {
+      readonly kind: 'none';
+      readonly why: string | undefined;
+      /** There may be an exchange, but not for this user: whom to ask. */
+      readonly closed?: string | undefined;
+    };
 
 interface Issued {
   readonly token: string;
@@ -52,6 +57,12 @@ export async function exchangedToken(session: Session): Promise<Exchanged> {
       'you act as another user (--as, or "as" in your kubeconfig), and the token exchange knows only your own token',
     );
   const exchange = await findExchange(session, client);
+  if (exchange === 'closed')
+    return {
+      kind: 'none',
+      why: undefined,
+      closed: `If the operator in namespace ${operatorNamespace(session)} exchanges tokens, not for you: ask for the Role ${tokenExchange.name} there`,
+    };
   if (exchange === undefined) return none();
   const { authorization = '' } = await client.config.identity({ refused: false });
   if (!/^Bearer \S+$/i.test(authorization))
@@ -77,12 +88,12 @@ export async function exchangedToken(session: Session): Promise<Exchanged> {
   };
 }
 
-/** Undefined where the exchange is off, or this user may not use it. */
-async function findExchange(session: Session, client: Client): Promise<Exchange | undefined> {
-  const namespace =
-    session.line.text('operator-namespace') ??
-    session.io.env['KUBECTL_SLURM_OPERATOR_NAMESPACE'] ??
-    defaultNamespace;
+const operatorNamespace = ({ line, io }: Session): string =>
+  line.text('operator-namespace') ?? io.env['KUBECTL_SLURM_OPERATOR_NAMESPACE'] ?? defaultNamespace;
+
+/** Undefined where the exchange is off; `closed` to a user who may not look for it. */
+async function findExchange(session: Session, client: Client): Promise<Exchange | 'closed' | undefined> {
+  const namespace = operatorNamespace(session);
   const { signal } = session;
   try {
     const published = await client.get(configMaps, { namespace, name: tokenExchange.name }, { signal });
@@ -100,7 +111,8 @@ async function findExchange(session: Session, client: Client): Promise<Exchange 
     }
     return undefined;
   } catch (error) {
-    if (error instanceof ForbiddenError || error instanceof NotFoundError) return undefined;
+    if (error instanceof ForbiddenError) return 'closed';
+    if (error instanceof NotFoundError) return undefined;
     throw error;
   }
 }

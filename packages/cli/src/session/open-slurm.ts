@@ -121,12 +121,18 @@ export async function findToken(
     return { token: staticToken(given), user: undefined };
   }
   const exchanged =
-    wanted === undefined ? await exchangedToken(session) : ({ kind: 'none', why: undefined } as const);
+    wanted === undefined
+      ? await exchangedToken(session)
+      : ({ kind: 'none', why: undefined, closed: undefined } as const);
   if (exchanged.kind === 'token') return { token: exchanged.token, user: undefined };
   try {
     return await tokenFromSecret(session, wanted);
   } catch (error) {
-    if (exchanged.why === undefined || !(error instanceof CliError)) throw error;
+    if (!(error instanceof CliError)) throw error;
+    if (exchanged.why === undefined) {
+      if (exchanged.closed === undefined || !(error instanceof NoTokenError)) throw error;
+      throw new NoTokenError(`${error.message} ${exchanged.closed}.`, { cause: error });
+    }
     const Same = error instanceof NoTokenError ? NoTokenError : CliError;
     throw new Same(`The operator gives you no Slurm token: ${exchanged.why}. ${error.message}`, {
       cause: error,

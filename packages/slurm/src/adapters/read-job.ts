@@ -37,6 +37,7 @@ export interface WireJob {
   readonly extra?: string;
   readonly current_working_directory?: string;
   readonly standard_output?: string;
+  readonly stdout_expanded?: string;
   readonly array_job_id?: WireNumber;
   readonly array_task_id?: WireNumber;
   readonly array_task_string?: string;
@@ -90,6 +91,9 @@ export function readJob(raw: WireJob): SlurmJob {
     extra: raw.extra ?? '',
     workingDirectory: raw.current_working_directory ?? '',
     standardOutput: raw.standard_output ?? '',
+    ...(raw.stdout_expanded === undefined || raw.stdout_expanded === ''
+      ? {}
+      : { outputFile: raw.stdout_expanded }),
     arrayJobId: arrayJobId === 0 ? undefined : arrayJobId,
     arrayTaskId: numberOf(raw.array_task_id),
     ...(raw.array_task_string === undefined || raw.array_task_string === ''

@@ -39,7 +39,10 @@ export interface SlurmJob {
   readonly comment: string;
   readonly extra: string;
   readonly workingDirectory: string;
+  /** As the user wrote it, such as `slurm-%j.out`. */
   readonly standardOutput: string;
+  /** The path on the node, where Slurm tells it. */
+  readonly outputFile?: string;
   readonly arrayJobId: number | undefined;
   readonly arrayTaskId: number | undefined;
   /** Of an array: the tasks that have no record of their own yet, see `includesTask`. */
