@@ -149,9 +149,12 @@ export function operatorValues(): Schema {
       duration: text('How long it is valid.', goDuration),
       renewBefore: text('How long before the end it is renewed.', goDuration),
     }),
-    propagatedNodeConditions: list('Types of Node conditions whose message becomes the reason of a drain.', {
-      items: { type: 'string' },
-    }),
+    propagatedNodeConditions: list(
+      'Node conditions: TYPE or TYPE=False explains a cordon; with :DURATION, as in GpuBroken:30s, it drains the Slurm nodes of its Node after that time.',
+      {
+        items: { type: 'string' },
+      },
+    ),
     extraObjects,
   });
 }

@@ -48,6 +48,7 @@ setupNodeSets(manager, pool.gateways, {
   clusterDomain: flags.clusterDomain,
   defaultImage: flags.images.slurmd,
   propagatedConditions: flags.propagatedConditions,
+  nodeEvents: true,
   parallel: flags.nodeSetParallel,
 });
 exposeObjects(manager.cache, manager.metrics.registry);

@@ -54,7 +54,7 @@ export function observeNodeSet({ nodeSet, objects, slurm, release, now }: Observ
     nodeSet,
     slurm,
     emptyMemory,
-    { cache: readOnly(objects), propagatedConditions: new Set(), release, specProblems: [] },
+    { cache: readOnly(objects), propagatedConditions: [], release, specProblems: [] },
     now,
   );
 }

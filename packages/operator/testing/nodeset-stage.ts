@@ -31,6 +31,7 @@ import {
 import { until } from '@slurm-operator/kube/testing';
 import { controllers, nodeSets } from '../src/cache/resources.ts';
 import { wakeUpAnnotation } from '../src/kinds/nodeset/annotations.ts';
+import type { NodeConditionRule } from '../src/kinds/nodeset/model/node-conditions.ts';
 import { setupNodeSets } from '../src/kinds/nodeset/setup.ts';
 import { managerClusterRules, managerNamespaceRules } from '../src/rbac/rules.ts';
 import { powerSavingAnnotation } from '../src/slurm-config/render/config-map.ts';
@@ -97,6 +98,8 @@ export class NodeSetStage<S extends StagedSlurm = FakeSlurm> implements AsyncDis
   #life = new Life();
   readonly #lockstep: boolean;
   readonly image: string;
+  /** Of operators that start from now on. */
+  propagatedConditions: readonly NodeConditionRule[] = [];
 
   private constructor(
     server: ApiServer,
@@ -243,7 +246,8 @@ export class NodeSetStage<S extends StagedSlurm = FakeSlurm> implements AsyncDis
       slurmChanges,
       clusterDomain: 'cluster.local',
       defaultImage: this.image,
-      propagatedConditions: new Set(),
+      propagatedConditions: this.propagatedConditions,
+      nodeEvents: true,
       parallel: 1,
     });
     const stop = new AbortController();

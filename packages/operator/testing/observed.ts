@@ -73,8 +73,10 @@ export function slurmNode(ordinal: number, over: Partial<SlurmNode> = {}): Slurm
 export function kubeNode(name: string, over: Partial<KubeNode> = {}): KubeNode {
   return {
     name,
+    uid: `uid-${name}`,
     unschedulable: false,
     cordonReason: undefined,
+    drainingConditions: [],
     topology: undefined,
     features: [],
     eligible: true,
@@ -121,6 +123,7 @@ export function observed(workers: Worker[], nodes: SlurmNode[], over: Partial<Ob
       at: now,
       nodes: new Map(nodes.map((node) => [node.name, node])),
       jobsUnknown: undefined,
+      jobsAfterNodes: true,
       controllerStartedAt: 0,
     },
     pendingNeeds: { kind: 'known', jobs: [] },

@@ -141,7 +141,7 @@ export async function startOperatorWorld(
         ...operatorDefaults,
         workers,
         nodeSetParallel: 16,
-        propagatedConditions: new Set(),
+        propagatedConditions: [],
         reachBy: 'name',
         ...options,
       });

@@ -46,6 +46,7 @@ export class SimulatedSlurm {
       nodes,
       jobs: this.listsJobs ? this.#wakingJobs() : [],
       jobsUnknown: this.listsJobs ? undefined : 'the jobs are not known',
+      jobsAfterNodes: true,
       controllerStartedAt: this.#controllerStartedAt,
     };
   }

@@ -62,6 +62,8 @@ export interface Outcome<Observed, P, Note = never> {
 }
 
 export interface EventNote {
+  /** @default the object that is reconciled */
+  readonly regarding?: KubeObject;
   readonly type: 'Normal' | 'Warning';
   readonly reason: string;
   readonly note: string;

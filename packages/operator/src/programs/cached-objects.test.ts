@@ -109,7 +109,7 @@ test('a machine', () => {
   } as unknown as Live<Node>;
   const kept = nodeFields(structuredClone(node));
   const look = (one: Live<Node>) => [
-    observeNode(one, {}, new Set(['Hot'])),
+    observeNode(one, {}, [{ type: 'Hot', status: 'True', drainAfterMs: 30_000 }]),
     isNodeReachable(one, Date.parse(at)),
   ];
   assert.deepEqual(look(kept), look(node));

@@ -56,7 +56,7 @@ test('without a flag everything is as upstream has it', () => {
       token: 1,
     },
     nodeSetParallel: 16,
-    propagatedConditions: new Set(),
+    propagatedConditions: [],
     slurm: { requestTimeoutMs: 20_000, backoff: { initial: 1000, limit: 900_000 }, pollPeriodMs: 5000 },
   });
 });
@@ -196,14 +196,18 @@ test('what is built', () => {
     '--image-tag=24.11',
     '--cluster-domain=corp.local',
     '--reach-services-by=address',
-    '--propagated-node-conditions=GpuBroken,DiskFull',
+    '--propagated-node-conditions=GpuBroken,DiskFull:5m,example.com/GpuHealthy=False:30s',
     '--key-step-period=2m',
   ]);
   assert.equal(flags.keyStepPeriod, 120_000);
   assert.equal(flags.images.slurmd, 'registry.example/slurm/slurmd:24.11');
   assert.equal(flags.clusterDomain, 'corp.local');
   assert.equal(flags.reachBy, 'address');
-  assert.deepEqual(flags.propagatedConditions, new Set(['GpuBroken', 'DiskFull']));
+  assert.deepEqual(flags.propagatedConditions, [
+    { type: 'GpuBroken', status: 'True', drainAfterMs: undefined },
+    { type: 'DiskFull', status: 'True', drainAfterMs: 300_000 },
+    { type: 'example.com/GpuHealthy', status: 'False', drainAfterMs: 30_000 },
+  ]);
 });
 
 test('the token exchange is off without an address', () => {

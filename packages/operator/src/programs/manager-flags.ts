@@ -1,19 +1,36 @@
 /** The flags of the manager program: upstream's names and defaults, and a few of our own. */
 
 import type { ExchangeOptions } from '../exchange/setup.ts';
+import { type NodeConditionRule, parseNodeConditionRule } from '../kinds/nodeset/model/node-conditions.ts';
 import { clusterDomainOf, usualClusterDomain } from './cluster-domain.ts';
 import { type Address, address, count, domain, duration, list, oneOf, text, toggle } from './flag-types.ts';
 import { type LogSettings, logSettings } from './log-flags.ts';
 import type { OperatorOptions } from './operator.ts';
-import { FlagError, type FlagValues, parseFlags, usage } from './parse-flags.ts';
+import { type Flag, FlagError, type FlagValues, parseFlags, usage } from './parse-flags.ts';
 import { type ServingSettings, servingFlags, servingSettings } from './serving-flags.ts';
 
 const atATime = (kind: string) => count(1, `maximum number of concurrent ${kind} reconciles`);
 
+const nodeConditions = (about: string): Flag<readonly NodeConditionRule[]> => {
+  const { read, ...rest } = list(about);
+  return {
+    ...rest,
+    read: (value) =>
+      read(value).map((one) => {
+        const rule = parseNodeConditionRule(one);
+        if (rule === undefined)
+          throw new FlagError(
+            `use types of Node conditions such as DiskFull, GpuBroken:30s or example.com/GpuHealthy=False:1m, not "${one}"`,
+          );
+        return rule;
+      }),
+  };
+};
+
 export const managerFlagTable = {
   ...servingFlags({ metrics: ':8080' }),
-  'propagated-node-conditions': list(
-    'types of Node conditions whose message becomes the reason of a drain, comma-separated',
+  'propagated-node-conditions': nodeConditions(
+    'Node conditions, comma-separated. TYPE or TYPE=False: its message becomes the reason when the Node is cordoned. With :DURATION, as in GpuBroken:30s, it also drains the Slurm nodes of the Node after that time, until it ends',
   ),
   'accounting-workers': atATime('Accounting'),
   'controller-workers': atATime('Controller'),
@@ -97,7 +114,7 @@ export function managerFlags(
     },
     workers: workers(flags),
     nodeSetParallel: flags['nodeset-parallel'],
-    propagatedConditions: new Set(flags['propagated-node-conditions']),
+    propagatedConditions: flags['propagated-node-conditions'],
     slurm: {
       requestTimeoutMs: flags['slurm-request-timeout'],
       backoff: { initial: flags['slurm-backoff-initial'], limit: flags['slurm-backoff-max'] },

@@ -7,6 +7,7 @@ import { setupClusters } from '../kinds/cluster/setup.ts';
 import { setupControllers } from '../kinds/controller/setup.ts';
 import { setupLoginSets } from '../kinds/loginset/setup.ts';
 import { EndingNamespaces } from '../kinds/nodeset/ending-namespaces.ts';
+import type { NodeConditionRule } from '../kinds/nodeset/model/node-conditions.ts';
 import { setupNodeSets } from '../kinds/nodeset/setup.ts';
 import { setupQualitiesOfService } from '../kinds/qos/setup.ts';
 import { setupRestApis } from '../kinds/restapi/setup.ts';
@@ -32,8 +33,8 @@ export interface OperatorOptions extends OperatorDefaults, Pick<ClusterOptions, 
   >;
   /** Requests under way at once for one NodeSet. */
   readonly nodeSetParallel: number;
-  /** Node conditions whose text becomes the reason of a drain. */
-  readonly propagatedConditions: ReadonlySet<string>;
+  /** Node conditions that explain a cordon, or drain. */
+  readonly propagatedConditions: readonly NodeConditionRule[];
 }
 
 export interface Operator {
@@ -68,6 +69,8 @@ export function setupOperator(manager: Manager, options: OperatorOptions): Opera
     clusterDomain: options.clusterDomain,
     defaultImage: options.images.slurmd,
     propagatedConditions: options.propagatedConditions,
+    // Events of Nodes are in the namespace default, where an operator of other namespaces may not write.
+    nodeEvents: manager.namespaces.length === 0 || manager.namespaces.includes('default'),
     parallel: options.nodeSetParallel,
   });
   if (manager.namespaces.length > 0) manager.add(new EndingNamespaces(manager, manager.namespaces));

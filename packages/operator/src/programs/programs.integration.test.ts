@@ -332,7 +332,7 @@ test('an operator that cannot reach its cluster says so and ends', async () => {
 
 /** Flags whose effect is tested beside the part they steer. */
 const elsewhere: Readonly<Record<string, string>> = {
-  'propagated-node-conditions': 'nodeset/observe: the text of such a condition becomes the reason',
+  'propagated-node-conditions': 'nodeset/plan/condition-drains.test.ts',
   'nodeset-parallel': 'nodeset/act: as many requests at once, and no more',
   'key-step-period': 'keys/key-rotation.test.ts',
   'log-level': 'manager-flags.test.ts',

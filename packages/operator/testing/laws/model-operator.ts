@@ -96,7 +96,8 @@ export class ModelOperator {
     this.#nodeSet = nodeSetReconciler(manager, () => (isConnected() ? connection.gateway : undefined), {
       clusterDomain: operatorDefaults.clusterDomain,
       defaultImage: operatorDefaults.images.slurmd,
-      propagatedConditions: new Set(),
+      propagatedConditions: [],
+      nodeEvents: true,
       parallel: 4,
     });
   }

@@ -4,18 +4,71 @@ import type { EventNote, StatusReport } from '../../framework/define-reconciler.
 import type { Condition } from '../../framework/status/conditions.ts';
 import type { WorkerAction } from './model/actions.ts';
 import { isOperators } from './model/node-state.ts';
+import type { Observed } from './model/observed.ts';
 import { statePrefix } from './plan/mirror-state.ts';
 import type { NodeSetOutcome } from './status/report.ts';
 
 /** For what was done in a reconcile, and when lines in slurm.conf begin or cease to wait for jobs. */
 export function nodeSetEvents(
-  { after: { nodeSet }, plan, notes }: NodeSetOutcome,
+  { after: { nodeSet, facts }, plan, notes }: NodeSetOutcome,
   { conditions }: StatusReport,
+  options: { readonly nodeEvents: boolean },
 ): EventNote[] {
   const done = notes.flatMap((note) => (note.type === 'done' ? note.action : []));
   const before = nodeSet.status?.conditions?.find(({ type }) => type === conditionType.configApplied);
   const now = conditions.find(({ type }) => type === conditionType.configApplied);
-  return [...eventsFor(done, plan.workers.desired), ...holdEvents(before?.reason, now)];
+  return [
+    ...eventsFor(done, plan.workers.desired),
+    ...holdEvents(before?.reason, now),
+    ...drainEvents(done, facts, options),
+  ];
+}
+
+/** Most pods of which one reconcile tells: conditions and metrics show the others. */
+const mostDrains = 50;
+
+/** That a Slurm node is drained, by anybody, and that it no longer is: on its pod, and on the Kubernetes Node of it. */
+export function drainEvents(
+  done: readonly WorkerAction[],
+  { namespace, workers: all, nodes }: Pick<Observed, 'namespace' | 'workers' | 'nodes'>,
+  { nodeEvents }: { readonly nodeEvents: boolean },
+): EventNote[] {
+  const changes = done.flatMap((action) => drainChange(action) ?? []).slice(0, mostDrains);
+  if (changes.length === 0) return [];
+  const byUid = new Map(all.map((worker) => [worker.uid, worker]));
+  return changes.flatMap(({ name, uid, event }) => {
+    const worker = byUid.get(uid);
+    if (worker === undefined) return [];
+    const slurmNode = `Slurm node ${worker.slurmName}`;
+    const pod = { apiVersion: 'v1', kind: 'Pod', metadata: { namespace, name, uid } };
+    const onPod = { ...event, note: event.note(slurmNode), regarding: pod };
+    const node = worker.nodeName === undefined ? undefined : nodes.get(worker.nodeName);
+    if (node === undefined || !nodeEvents) return [onPod];
+    const regarding = { apiVersion: 'v1', kind: 'Node', metadata: { name: node.name, uid: node.uid } };
+    return [onPod, { ...event, note: event.note(`${slurmNode} (pod ${namespace}/${name})`), regarding }];
+  });
+}
+
+interface DrainChange {
+  readonly name: string;
+  readonly uid: string;
+  readonly event: Pick<EventNote, 'type' | 'reason'> & { readonly note: (node: string) => string };
+}
+
+function drainChange(action: WorkerAction): DrainChange | undefined {
+  if (action.kind !== 'mirror-state') return undefined;
+  const { name, uid, conditions, over } = action;
+  const type = `${statePrefix}Drain`;
+  if (over.includes(type)) {
+    const note = (node: string) => `${node} is no longer drained.`;
+    return { name, uid, event: { type: 'Normal', reason: 'SlurmNodeUndrain', note } };
+  }
+  const reason = conditions.get(type);
+  if (reason === undefined) return undefined;
+  const note = (node: string) => `${node} was drained: ${reason || 'no reason given'}`;
+  return isOperators(reason)
+    ? { name, uid, event: { type: 'Normal', reason: 'SlurmNodeDrain', note } }
+    : { name, uid, event: { type: 'Warning', reason: 'SlurmNodeDrainedByOthers', note } };
 }
 
 function holdEvents(before: string | undefined, now: Condition | undefined): EventNote[] {

@@ -15,7 +15,10 @@ import { emptyMemory, restLeft, withNotes } from './plan/memory.ts';
 import { planNodeSet } from './plan/plan.ts';
 import { nodeSetReport } from './status/report.ts';
 
-export interface NodeSetOptions extends ObserverOptions, ActorOptions {}
+export interface NodeSetOptions extends ObserverOptions, ActorOptions {
+  /** Events may be written on Kubernetes Nodes. */
+  readonly nodeEvents: boolean;
+}
 
 /** Workers are created in several rounds: the next one follows soon. */
 const soonest = 100;
@@ -42,7 +45,7 @@ export function nodeSetReconciler(
     act: (action, acting) => actor.act(action, acting),
     observeAgain: (nodeSet, before, observing) => observer.observeAgain(nodeSet, before, observing),
     status: nodeSetReport,
-    events: nodeSetEvents,
+    events: (outcome, report) => nodeSetEvents(outcome, report, options),
     report: ({ after, plan, now }) => metrics.show(after, plan.workers, now),
     forget: ({ key, namespace = '', name }) => {
       observer.forget(key);

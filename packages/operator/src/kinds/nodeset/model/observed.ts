@@ -8,6 +8,7 @@ import type { WorkerSize } from '../../../slurm-config/render/slurmd-conf.ts';
 import type { PendingNeeds } from '../../../slurm-connection/slurm-gateway.ts';
 import type { Slot } from '../objects/worker-pod.ts';
 import type { Autoscale, WakingJob } from './autoscale.ts';
+import type { DrainingCondition } from './node-conditions.ts';
 
 export { type Slot, slotKey } from '../objects/worker-pod.ts';
 
@@ -100,9 +101,12 @@ export interface Claim {
 
 export interface KubeNode {
   readonly name: string;
+  readonly uid: string;
   readonly unschedulable: boolean;
   /** Already sanitised, see `cordonReason`. */
   readonly cordonReason: string | undefined;
+  /** Conditions that drain the Slurm nodes here, or would if their status were known. */
+  readonly drainingConditions: readonly DrainingCondition[];
   readonly topology: string | undefined;
   readonly features: readonly string[];
   /** DaemonSet mode: a worker belongs here. */
@@ -162,6 +166,8 @@ export type SlurmView =
       readonly jobs?: readonly WakingJob[] | undefined;
       /** Why a node that is listed as idle may still hold a suspended job; undefined once all of these are known. */
       readonly jobsUnknown: string | undefined;
+      /** The jobs were listed after the nodes: no job was suspended between the two lists. */
+      readonly jobsAfterNodes?: boolean;
       /** When slurmctld started; a young one may not have heard from all its nodes. */
       readonly controllerStartedAt: number | undefined;
     }

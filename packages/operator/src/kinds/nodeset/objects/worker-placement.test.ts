@@ -94,7 +94,7 @@ function observed(mode: 'StatefulSet' | 'DaemonSet', pod: object, node: object, 
     spec: { controllerRef: { name: 'main' }, scalingMode: mode, template: { spec: pod } },
   } as unknown as NodeSet);
   const machine = { metadata: { name: 'm1.example.org', annotations: notes }, spec: node };
-  return observeNode(machine as unknown as Node, workerPlacement(nodeSet), new Set());
+  return observeNode(machine as unknown as Node, workerPlacement(nodeSet), []);
 }
 
 describe('a machine and the workers it takes', () => {

@@ -38,6 +38,7 @@ import { confServerAnnotation } from '../annotations.ts';
 import { observeAutoscale, observeWakingJob } from '../autoscale/observe-autoscale.ts';
 import { resolveMaxUnavailable } from '../model/availability.ts';
 import { parseComment } from '../model/node-comment.ts';
+import type { NodeConditionRule } from '../model/node-conditions.ts';
 import type { Observed } from '../model/observed.ts';
 import { currentRevision } from '../objects/revision.ts';
 import { workerPlacement } from '../objects/worker-placement.ts';
@@ -54,7 +55,7 @@ import { type OfCluster, takenNames, yieldedNames } from './taken-names.ts';
 
 export interface FactSources {
   readonly cache: Cache;
-  readonly propagatedConditions: ReadonlySet<string>;
+  readonly propagatedConditions: readonly NodeConditionRule[];
   /** The release that slurmctld runs, once it is known. */
   readonly release: string | undefined;
   readonly specProblems: readonly Problem[];
@@ -151,6 +152,7 @@ export function observeFacts(
             kind: 'known',
             at: view.at,
             jobsUnknown: view.jobsUnknown,
+            jobsAfterNodes: view.jobsAfterNodes,
             jobs: view.wakingJobs?.map(observeWakingJob),
             controllerStartedAt: view.controllerStartedAt,
             nodes: new Map(

@@ -4,6 +4,9 @@ import type { Node } from '@slurm-operator/kube';
 import { kubeNode } from '../../../../testing/observed.ts';
 import { distinctHostnames, isNodeReachable, observeNode } from './observe-node.ts';
 
+/** A rule without a time. */
+const explains = (type: string) => ({ type, status: 'True', drainAfterMs: undefined }) as const;
+
 test('a machine that is back counts as reachable when its kubelet has had time to report', () => {
   const node = (status: 'True' | 'False' | 'Unknown', since: string): Node => ({
     apiVersion: 'v1',
@@ -26,7 +29,7 @@ test('what a Node’s annotations say is used only when it is fit for Slurm', ()
     observeNode(
       { apiVersion: 'v1', kind: 'Node', metadata: { name: 'rack1.example.org', annotations } },
       {},
-      new Set(),
+      [],
     );
   assert.equal(of({}).workerHostname, 'rack1', 'the first label of the name');
   assert.equal(of({ 'nodeset.slinky.slurm.net/hostname-override': 'gpu7' }).workerHostname, 'gpu7');
@@ -44,7 +47,7 @@ test('what a Node’s annotations say is used only when it is fit for Slurm', ()
 
 test('machines that are named by their address do not all have the same worker', () => {
   const hostname = (name: string) =>
-    observeNode({ apiVersion: 'v1', kind: 'Node', metadata: { name } }, {}, new Set()).workerHostname;
+    observeNode({ apiVersion: 'v1', kind: 'Node', metadata: { name } }, {}, []).workerHostname;
   assert.equal(hostname('10.0.1.23'), '10-0-1-23');
   assert.notEqual(hostname('10.0.1.23'), hostname('10.0.2.23'));
   assert.equal(hostname('10.rack.example.org'), '10', 'a name that begins with a number is a name');
@@ -65,12 +68,12 @@ test('propagated conditions explain a cordon that has no reason of its own', () 
     },
   };
   assert.equal(
-    observeNode(node, {}, new Set(['DiskFault'])).cordonReason,
+    observeNode(node, {}, [explains('DiskFault')]).cordonReason,
     undefined,
     'what is not so explains nothing',
   );
-  assert.equal(observeNode(node, {}, new Set(['GpuFault'])).cordonReason, '(Xid79: GPU fell off the bus)');
-  assert.equal(observeNode(node, {}, new Set()).cordonReason, undefined);
+  assert.equal(observeNode(node, {}, [explains('GpuFault')]).cordonReason, '(Xid79: GPU fell off the bus)');
+  assert.equal(observeNode(node, {}, []).cordonReason, undefined);
 });
 
 const created: Record<string, number> = {

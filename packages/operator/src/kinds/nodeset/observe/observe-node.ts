@@ -2,6 +2,7 @@
 import { annotation } from '@slurm-operator/api';
 import type { DeepReadonly, Node } from '@slurm-operator/kube';
 import { cleanReason } from '@slurm-operator/slurm';
+import { conditionText, drainingConditions, type NodeConditionRule } from '../model/node-conditions.ts';
 import type { KubeNode } from '../model/observed.ts';
 import type { Placement } from '../objects/worker-placement.ts';
 import { fitsNode, mayStayOn } from './fits-node.ts';
@@ -43,14 +44,16 @@ function readinessOf(node: DeepReadonly<Node>): Readiness {
 export function observeNode(
   node: DeepReadonly<Node>,
   placement: Placement,
-  propagatedConditions: ReadonlySet<string>,
+  propagatedConditions: readonly NodeConditionRule[],
 ): KubeNode {
   const name = node.metadata?.name ?? '';
   const notes = node.metadata?.annotations ?? {};
   return {
     name,
+    uid: node.metadata?.uid ?? '',
     unschedulable: node.spec?.unschedulable === true,
     cordonReason: cordonReasonOf(node, propagatedConditions),
+    drainingConditions: drainingConditions(node.status?.conditions ?? [], propagatedConditions),
     topology: oneLine(notes[annotation.topology]),
     features: (notes[annotation.features] ?? '')
       .split(',')
@@ -62,18 +65,16 @@ export function observeNode(
   };
 }
 
-function cordonReasonOf(node: DeepReadonly<Node>, propagated: ReadonlySet<string>): string | undefined {
+function cordonReasonOf(
+  node: DeepReadonly<Node>,
+  propagated: readonly NodeConditionRule[],
+): string | undefined {
   const written = cleanReason(node.metadata?.annotations?.[annotation.nodeCordonReason] ?? '');
   if (written !== '') return written;
-  const conditions = (node.status?.conditions ?? []).filter(
-    (condition) => condition.status === 'True' && propagated.has(condition.type),
+  const conditions = (node.status?.conditions ?? []).filter((condition) =>
+    propagated.some(({ type, status }) => condition.type === type && condition.status === status),
   );
-  if (conditions.length === 0) return undefined;
-  return cleanReason(
-    conditions
-      .map((condition) => `(${condition.reason ?? condition.type}: ${condition.message ?? ''})`)
-      .join('; '),
-  );
+  return conditions.length === 0 ? undefined : cleanReason(conditions.map(conditionText).join('; '));
 }
 
 /** A pod in the network of its machine has the machine's own host name, dots and all, and nothing overrides it. */

@@ -8,7 +8,7 @@ import {
   wakeUpAnnotation,
 } from '../annotations.ts';
 import type { CordonCause, PodProblem, Slot, Worker } from '../model/observed.ts';
-import { statePrefix } from '../plan/mirror-state.ts';
+import { safeToDeleteType, statePrefix } from '../plan/mirror-state.ts';
 
 const causes = new Set<string>([
   'scale-in',
@@ -100,7 +100,7 @@ const alone = new Map<string, ReadonlyMap<string, string>>();
 
 function slurmConditionsOf({ status }: DeepReadonly<Pod>): ReadonlyMap<string, string> {
   const told = (status?.conditions ?? []).filter(
-    (condition) => condition.type.startsWith(statePrefix) && condition.status === 'True',
+    ({ type, status: is }) => (type.startsWith(statePrefix) || type === safeToDeleteType) && is === 'True',
   );
   const [first] = told;
   const isPlain = told.length === 1 && first !== undefined && (first.message ?? '') === '';

@@ -15,6 +15,7 @@ import type { Observing } from '../../../framework/define-reconciler.ts';
 import type { GatewayFinder, NodesView, SlurmGateway } from '../../../slurm-connection/slurm-gateway.ts';
 import { differs } from '../autoscale/sleeping-records.ts';
 import { isPoweredDown } from '../autoscale/slot-states.ts';
+import type { NodeConditionRule } from '../model/node-conditions.ts';
 import { hasDrain } from '../model/node-state.ts';
 import type { Observed } from '../model/observed.ts';
 import { recordedRevision } from '../objects/revision.ts';
@@ -29,7 +30,7 @@ import { SeenBefore } from './seen-before.ts';
 
 export interface ObserverOptions {
   /** Node conditions whose text becomes the reason of a drain when the Node is cordoned. */
-  readonly propagatedConditions: ReadonlySet<string>;
+  readonly propagatedConditions: readonly NodeConditionRule[];
 }
 
 const notConnected: NodesView = { kind: 'unknown', since: 0, why: 'there is no connection to Slurm yet' };

@@ -80,7 +80,7 @@ function world() {
         controllerStartedAt: 0,
       },
       emptyMemory,
-      { cache, propagatedConditions: new Set(), release: undefined, specProblems: [], seen: memory },
+      { cache, propagatedConditions: [], release: undefined, specProblems: [], seen: memory },
       now,
     );
   /** How many objects an observation processes now. Its result must equal an observation without memory. */

@@ -6,6 +6,7 @@
  */
 import type { DeepReadonly, Node, Pod } from '@slurm-operator/kube';
 import type { Deadline, SlurmNode as ListedNode } from '@slurm-operator/slurm';
+import type { NodeConditionRule } from '../model/node-conditions.ts';
 import type { KubeNode, SlurmNode, Worker } from '../model/observed.ts';
 import type { Placement } from '../objects/worker-placement.ts';
 import { observeNode } from './observe-node.ts';
@@ -43,7 +44,7 @@ export class SeenBefore {
     return worker;
   }
 
-  node(node: DeepReadonly<Node>, placement: Placement, propagated: ReadonlySet<string>): KubeNode {
+  node(node: DeepReadonly<Node>, placement: Placement, propagated: readonly NodeConditionRule[]): KubeNode {
     return this.#nodes.of(node, placement, () => {
       this.#looks += 1;
       return observeNode(node, placement, propagated);

@@ -17,7 +17,7 @@ export function slurmIsBehindUs({ slurm, lastWrites }: Observed): boolean {
 }
 
 /** That a change of ours took effect, that a worker registered, that it may be undrained. */
-function awaitsNews(observed: Observed, toRemove: ReadonlyMap<Worker, WhyGone>): boolean {
+function awaitsNews(observed: Observed, toRemove: ReadonlyMap<Worker, WhyGone>, now: number): boolean {
   return observed.workers.some((worker) => {
     if (worker.terminating) return false; // the kubelet has to remove it first
     const answer = askAbout(worker, observed);
@@ -30,7 +30,7 @@ function awaitsNews(observed: Observed, toRemove: ReadonlyMap<Worker, WhyGone>):
         return false; // a person has to decide
       case 'present':
         // A drain that is to stay brings no news.
-        return isOurDrain(answer.node) && !drainTarget(worker, toRemove.get(worker), observed).drain;
+        return isOurDrain(answer.node) && !drainTarget(worker, toRemove.get(worker), observed, now).drain;
       default:
         return answer satisfies never;
     }
@@ -45,8 +45,9 @@ export function waitingFor(
   observed: Observed,
   toRemove: ReadonlyMap<Worker, WhyGone>,
   awaitsRecords: boolean,
+  now: number,
 ): Waiting {
-  if (awaitsRecords || awaitsNews(observed, toRemove)) return 'changes';
+  if (awaitsRecords || awaitsNews(observed, toRemove, now)) return 'changes';
   let waiting: Waiting = false;
   for (const [worker] of toRemove) {
     if (worker.terminating) continue;

@@ -78,6 +78,7 @@ function drain(worker: Worker, node: SlurmNode, target: DrainTarget & { drain: t
     const reason = `${reasonPrefix}the containers of Pod (${worker.name}) have ended`;
     return [{ kind: 'set-down', slurmName, reason, endedAt }];
   }
+  if (target.keeps !== undefined && node.reason.startsWith(target.keeps)) return [];
   if (!says(node.reason, target.reason)) return [{ kind: 'drain', slurmName, reason: target.reason }];
   return [];
 }

@@ -3,7 +3,8 @@ import { reasonPrefix } from '@slurm-operator/api';
 import { cleanReason } from '@slurm-operator/slurm';
 import type { WhyGone } from '../model/actions.ts';
 import { cordonedPodIn } from '../model/node-comment.ts';
-import { askAbout } from '../model/node-state.ts';
+import type { DrainingCondition } from '../model/node-conditions.ts';
+import { askAbout, hasDrain as isDrain } from '../model/node-state.ts';
 import type { CordonCause, Observed, Worker } from '../model/observed.ts';
 
 export type DrainTarget =
@@ -12,6 +13,8 @@ export type DrainTarget =
       readonly drain: true;
       readonly cause: CordonCause | 'person';
       readonly reason: string;
+      /** A drain of ours whose reason begins so stays as it is: the rest of it may change with every heartbeat of a check. */
+      readonly keeps?: string;
       readonly isRemoved: boolean;
     };
 
@@ -29,7 +32,12 @@ const causes: Record<WhyGone, CordonCause> = {
   unregistered: 'replacement',
 };
 
-export function drainTarget(worker: Worker, why: WhyGone | undefined, observed: Observed): DrainTarget {
+export function drainTarget(
+  worker: Worker,
+  why: WhyGone | undefined,
+  observed: Observed,
+  now: number,
+): DrainTarget {
   const pod = () => `Pod (${observed.namespace}/${worker.name})`;
   // Slurm powers its node up or down, which keeps work away from it: nothing is drained.
   if (why === 'sleep' || why === 'slow-wake' || why === 'no-machine') return { drain: false };
@@ -52,10 +60,45 @@ export function drainTarget(worker: Worker, why: WhyGone | undefined, observed: 
       reason: cleanReason(`${reasonPrefix}${reason}`),
     };
   }
+  const condition = node?.drainingConditions.find((each) => drainsNow(each, worker, observed, now));
+  if (condition !== undefined) {
+    const keeps = conditionReason(condition);
+    return {
+      drain: true,
+      isRemoved: false,
+      // As a cordon of the Node: an older operator knows no other cause, and would take the pod for one that a person cordoned.
+      cause: 'node-cordon',
+      reason: cleanReason(`${keeps} ${condition.text}`),
+      keeps,
+    };
+  }
   if (isCordonedByPerson(worker) || inheritsCordon(worker, observed)) {
     return { drain: true, isRemoved: false, cause: 'person', reason: `${reasonPrefix}${pod()} was cordoned` };
   }
   return { drain: false };
+}
+
+/** Begins the reason of the drain for a condition. */
+const conditionReason = ({ type }: DrainingCondition): string => `${reasonPrefix}Node condition ${type}:`;
+
+/** Whether the condition is there is unknown while its status is: a drain that it began stays, and none begins. */
+function drainsNow(condition: DrainingCondition, worker: Worker, observed: Observed, now: number): boolean {
+  if (condition.from !== undefined) return condition.from <= now;
+  const answer = askAbout(worker, observed);
+  return (
+    answer.kind === 'present' &&
+    isDrain(answer.node) &&
+    answer.node.reason.startsWith(conditionReason(condition))
+  );
+}
+
+/** When a condition of its Node will have lasted long enough; undefined: none will. */
+export function conditionDueAt(worker: Worker, observed: Observed, now: number): number | undefined {
+  const node = worker.nodeName === undefined ? undefined : observed.nodes.get(worker.nodeName);
+  const times = (node?.drainingConditions ?? []).flatMap(({ from }) =>
+    from !== undefined && from > now ? from : [],
+  );
+  return times.length === 0 ? undefined : Math.min(...times);
 }
 
 /**

@@ -96,12 +96,14 @@ test('the pod says what Slurm says of its node, one condition per state, and kee
   const wanted = ['SlurmNodeStateDown', 'SlurmNodeStateDrain', 'SlurmNodeStateNotResponding'].map(
     (type) => [type, 'bad disk'] as const,
   );
-  const conditions = new Map(wanted);
+  const safe = ['SafeToDelete', 'Slurm node w-0 is drained and has no jobs.'] as const;
+  const conditions = new Map<string, string>([...wanted, safe]);
   const over = ['SlurmNodeStateIdle'];
   assert.deepEqual(mirrored, [{ kind: 'mirror-state', name: 'w-0', uid: 'uid-0', conditions, over }]);
   const unknown = { kind: 'unknown', since: 0, why: 'down' } as const;
   assert.deepEqual(
-    planWorkers(observed([worker(0, { slurmConditions: conditions })], [], { slurm: unknown }), now).actions,
+    planWorkers(observed([worker(0, { slurmConditions: new Map(wanted) })], [], { slurm: unknown }), now)
+      .actions,
     [],
   );
 });

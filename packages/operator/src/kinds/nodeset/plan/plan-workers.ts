@@ -15,9 +15,9 @@ import { claimActions, unmarkedSlots } from './claims.ts';
 import { planCreations } from './creations.ts';
 import { departureOf, staying } from './departures.ts';
 import { type DrainStep, drainActions } from './drain-actions.ts';
-import { drainTarget } from './drain-target.ts';
+import { conditionDueAt, drainTarget } from './drain-target.ts';
 import { cordonNote, podFacts, slurmFacts } from './facts.ts';
-import { mirrorState } from './mirror-state.ts';
+import { isSafeByCondition, mirrorState } from './mirror-state.ts';
 import { type RecordPlan, recordActions } from './records.ts';
 import { chooseRemovals, type Removals } from './removals.ts';
 import { planSlots } from './slots.ts';
@@ -103,7 +103,7 @@ export function planWorkers(observed: Observed, now: number): WorkerPlan {
     blind: workers.blind,
     hasUnregistered: removals.hasUnregistered,
     toRemove: [...removals.workers.keys()],
-    waitsForSlurm: waitingFor(current, removals.workers, records.awaited > 0 || power.awaitsSlurm),
+    waitsForSlurm: waitingFor(current, removals.workers, records.awaited > 0 || power.awaitsSlurm, now),
     wakeAt: earliestAfter(now, wakes),
     autoscale: power.summary,
     keptRecords: records.kept,
@@ -148,11 +148,15 @@ function planEach(
   );
   for (const worker of current.workers) {
     const why = removals.workers.get(worker);
-    const target = drainTarget(worker, why, current);
+    const target = drainTarget(worker, why, current, now);
+    wakes.push(conditionDueAt(worker, current, now));
     const isOfOther = staleWorkers.has(worker) || (why === undefined && leavingNames.has(worker.slurmName));
     // While Slurm powers it up or down, a drain would requeue the job that waits for it, or be lost.
     const isPowering = why === 'sleep' || isWakingUp(worker, current);
-    const step = isOfOther || isPowering ? untouched : drainActions(worker, target, current);
+    const wanted = isOfOther || isPowering ? untouched : drainActions(worker, target, current);
+    // A program that relies on SafeToDelete sees that it is over before jobs may start.
+    const endsDrain = wanted.actions.some(({ kind }) => kind === 'undrain');
+    const step = endsDrain && isSafeByCondition(worker) ? untouched : wanted;
     drains.push(...step.actions);
     const noted =
       why === undefined && step.actions.length === 0 ? slurmFacts(worker, current, now) : nothingNoted;
@@ -175,8 +179,9 @@ function planEach(
     else {
       // A pod that is deleted now is not patched: a delete that is bound to the observed version must not meet our own patch.
       const facts = podFacts(worker, target, current, now);
-      patches.push(...facts.actions, ...mirrorState(worker, current));
-      wakes.push(facts.wakeAt);
+      const mirrored = mirrorState(worker, current, { staysDrained: target.drain, now });
+      patches.push(...facts.actions, ...mirrored.actions);
+      wakes.push(facts.wakeAt, mirrored.wakeAt);
     }
     if (!isAvailable(worker, current, now) && worker.readySince !== undefined)
       wakes.push(worker.readySince + current.minReadySeconds * 1000);
