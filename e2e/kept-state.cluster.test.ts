@@ -88,14 +88,6 @@ describe('a cluster that is installed again', {
       .toSorted();
   const keyData = async () =>
     Promise.all(keys.map(async (name) => (await stage.client.get(secrets, { namespace, name })).data));
-  /** A job that waits for the only worker, which another one has: that one ends with its worker. */
-  const submitBehind = async () => {
-    const running = await submit('--exclusive', '--no-requeue', '--wrap=sleep 3600');
-    await untilState(running, 'RUNNING');
-    const id = await submit('--exclusive', '--wrap=true');
-    await untilState(id, 'PENDING');
-    return id;
-  };
   /** As slurmdbd has it, whatever slurmctld remembers. */
   const accounted = (id: string) =>
     slurm(
@@ -136,7 +128,6 @@ describe('a cluster that is installed again', {
     await untilState(ended, 'COMPLETED');
     await until('slurmdbd knows it', async () => (await accounted(ended)) === `${ended}|compute|COMPLETED`);
     const waiting = await submit('--hold', '--wrap=true');
-    const queued = await submitBehind();
     const [keysBefore, tokenBefore] = [await keyData(), await stage.token(token)];
 
     await stage.helm.run(['uninstall', 'slurm', '--namespace', namespace, '--wait', '--timeout', '6m']);
@@ -161,7 +152,6 @@ describe('a cluster that is installed again', {
     const next = await submit('--wrap=true');
     assert.ok(Number(next) > Number(waiting), `job ${next} has a number of its own`);
     await untilState(next, 'COMPLETED');
-    await untilState(queued, 'COMPLETED');
     await slurm('scontrol', 'release', waiting);
     await untilState(waiting, 'COMPLETED');
     assert.equal(await signedBy(tokenBefore), 200, 'a token that was signed before is still good');
@@ -173,7 +163,6 @@ describe('a cluster that is installed again', {
       { namespace, name: 'slurm-worker-compute' },
     ];
     const waiting = await submit('--hold', '--wrap=true');
-    const queued = await submitBehind();
     const controller = asWritten(await stage.client.get(controllers, controllerRef));
     const nodeSet = asWritten(await stage.client.get(nodeSets, nodeSetRef));
     await stage.client.delete(controllers, controllerRef);
@@ -195,8 +184,7 @@ describe('a cluster that is installed again', {
     });
     assert.match(held.message, /Partition compute stays/);
     await untilReady(stage.client, controllers, controllerRef);
-    for (const id of [waiting, queued])
-      assert.match(await job(id), /JobState=PENDING .*Restarts=0 .*Partition=compute /);
+    assert.match(await job(waiting), /JobState=PENDING .*Restarts=0 .*Partition=compute /);
     assert.match(await slurm('sinfo', '--noheader', '--format=%P %a'), /^compute drain/);
 
     await stage.client.create(nodeSets, nodeSet as never);
@@ -205,7 +193,6 @@ describe('a cluster that is installed again', {
       'the partition is open',
       async () => (await slurm('sinfo', '--noheader', '--format=%P %a')) === 'compute* up',
     );
-    await untilState(queued, 'COMPLETED');
     await slurm('scontrol', 'release', waiting);
     await untilState(waiting, 'COMPLETED');
   });
