@@ -29,7 +29,7 @@ import {
 
 /** The specifications of the custom resources. */
 export type Kinds = Readonly<
-  Record<'Controller' | 'NodeSet' | 'Accounting' | 'LoginSet' | 'QualityOfService', Schema>
+  Record<'Controller' | 'NodeSet' | 'Accounting' | 'LoginSet' | 'QualityOfService' | 'Account', Schema>
 >;
 
 const keyRef = (what: string, kind: 'Secret' | 'ConfigMap') =>
@@ -223,6 +223,14 @@ function qos({ QualityOfService }: Kinds): Schema {
   });
 }
 
+function account({ Account }: Kinds): Schema {
+  const { accountingRef: _, name: __, ...fields } = Account.properties ?? {};
+  return closed('An account.', {
+    enabled: flag('Whether the object exists.'),
+    ...take(Account, ...Object.keys(fields)),
+  });
+}
+
 export function slurmValues(kinds: Kinds): Schema {
   return closed('Values of the chart slurm.', {
     ...helmsOwn,
@@ -275,6 +283,7 @@ export function slurmValues(kinds: Kinds): Schema {
       { propertyNames: { pattern: '^[A-Za-z0-9_][-A-Za-z0-9_.]*$' } },
     ),
     qos: mapOf('Qualities of service by name.', qos(kinds), { propertyNames: setName }),
+    accounts: mapOf('Accounts by name.', account(kinds), { propertyNames: setName }),
     vendor: closed('Vendor-specific settings.', {
       nvidia: closed('NVIDIA.', {
         dcgm: closed('The DCGM exporter.', {

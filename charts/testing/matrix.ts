@@ -75,6 +75,21 @@ export const slurmMatrix: Readonly<Record<string, object>> = {
       low: null,
       off: { enabled: false },
     },
+    accounts: {
+      lab: {
+        parent: 'root',
+        fairshare: 10,
+        qos: ['high', 'low'],
+        limits: { group: { tres: { 'gres/gpu': 8 } } },
+        members: [
+          { user: 'alice', default: true },
+          { user: 'bob', fairshare: 'parent' },
+        ],
+        deletionPolicy: 'Delete',
+      },
+      plain: null,
+      off: { enabled: false },
+    },
     loginsets: {
       one: {
         rootSshAuthorizedKeys: 'ssh-ed25519 AAAA a\n',

@@ -354,6 +354,7 @@
     }
   },
   "qos": {},
+  "accounts": {},
   "vendor": {
     "nvidia": {
       "dcgm": {

@@ -17,7 +17,7 @@ export function valuesSchema(kinds: readonly KindDefinition[]): string {
 
 /** Helm's validator knows neither CEL nor Kubernetes' keywords; and in values a null means "leave it out". */
 function jsonSchema(schema: StructuralSchema): JsonSchema {
-  const { description, pattern, minLength, maxLength, minimum, maximum, maxItems } = schema;
+  const { description, pattern, minLength, maxLength, minimum, maximum, minItems, maxItems } = schema;
   const types = schema['x-kubernetes-int-or-string']
     ? ['integer', 'string']
     : schema.type === undefined
@@ -34,6 +34,7 @@ function jsonSchema(schema: StructuralSchema): JsonSchema {
     maxLength,
     minimum,
     maximum,
+    minItems,
     maxItems,
     properties:
       schema.properties === undefined

@@ -1,7 +1,9 @@
 /** Objects as the API server would have stored them, for tests. */
 import {
+  type Account,
   type Accounting,
   accountingKind,
+  accountKind,
   apiVersion,
   applyDefaults,
   type Cluster,
@@ -100,6 +102,9 @@ export const aToken = (spec: object = {}, identity: Identity = {}): Token =>
 
 export const aQualityOfService = (spec: object = {}, identity: Identity = {}): QualityOfService =>
   stored(qualityOfServiceKind, { accountingRef: { name: 'slurm' }, ...spec }, { name: 'high', ...identity });
+
+export const anAccount = (spec: object = {}, identity: Identity = {}): Account =>
+  stored(accountKind, { accountingRef: { name: 'slurm' }, ...spec }, { name: 'lab', ...identity });
 
 export const operatorDefaults: OperatorDefaults = {
   keyStepPeriod: 60_000,

@@ -85,6 +85,7 @@ const workers = {
   accounting: 2,
   loginset: 2,
   token: 2,
+  account: 128,
   qos: 2,
   slurmclient: 2,
 };

@@ -26,6 +26,7 @@ export { cleanReason } from './meaning/reason.ts';
 export { formatTimeLimit, parseTimeLimit } from './meaning/time-limit.ts';
 export type * from './model/accounting.ts';
 export { includesTask, recordOfTask } from './model/array-tasks.ts';
+export * from './model/association.ts';
 export type * from './model/cluster.ts';
 export { type Deadline, jobDeadline, nodeDeadlines } from './model/deadlines.ts';
 export {
@@ -39,6 +40,7 @@ export {
 } from './model/job.ts';
 export type { NodeStateCommand, NodeUpdate, SlurmNode } from './model/node.ts';
 export * from './model/qos.ts';
+export type { AccountChanges, AccountPlace, AccountRecord } from './operations/account-table.ts';
 export type { AccountingJobQuery } from './operations/accounting.ts';
 export type { CallOptions, Listed, ListedSince, WriteResult } from './operations/endpoint.ts';
 export type { CancelResult, Submitted } from './operations/jobs.ts';

@@ -1,7 +1,7 @@
 /** Test doubles for programs that talk to Slurm: a clock, a simulator of slurmrestd, and a real Slurm in namespaces. */
 export { ManualClock } from './manual-clock.ts';
 export { MiniSlurm, type MiniSlurmOptions, startMiniSlurm } from './mini-slurm.ts';
-export { Random, randomQos } from './random.ts';
+export { Random, randomAssociation, randomQos } from './random.ts';
 export { type ClusterOptions, SimulatedCluster } from './simulator/simulated-cluster.ts';
 export { readConfiguration } from './simulator/simulated-configuration.ts';
 export type { SimulatedJob, SimulatedNode } from './simulator/simulated-objects.ts';

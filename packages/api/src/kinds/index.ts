@@ -1,5 +1,6 @@
 /** The kinds, in the order in which a reader meets them. */
 import type { KindDefinition } from '../schema/kind.ts';
+import { accountKind } from './account.ts';
 import { accountingKind } from './accounting.ts';
 import { clusterKind } from './cluster.ts';
 import { controllerKind } from './controller.ts';
@@ -18,8 +19,10 @@ export const kinds: readonly KindDefinition[] = [
   restApiKind,
   tokenKind,
   qualityOfServiceKind,
+  accountKind,
 ];
 
+export { type Account, accountKind } from './account.ts';
 export { type Accounting, accountingKind } from './accounting.ts';
 export { type Cluster, clusterKind } from './cluster.ts';
 export { type Controller, controllerKind } from './controller.ts';

@@ -1,17 +1,12 @@
 /** QualityOfService: a QOS of Slurm's accounting, declared. */
-import { choice, integer, list, object, optional, type Rule, text } from '../schema/fields.ts';
+import { choice, integer, list, object, optional, text } from '../schema/fields.ts';
 import { ageColumn, defineKind, readyColumns, reasonColumn, type StoredObject } from '../schema/kind.ts';
+import { rowNameRule } from '../shared/accounting-names.ts';
 import { declaredSpec, declaredStatus } from '../shared/declared.ts';
 import { qosLimits, wholeSeconds } from '../shared/limits.ts';
 import { localReference, named } from '../shared/references.ts';
 import { commonStatus } from '../shared/status.ts';
 import { oneLine } from '../shared/text-rules.ts';
-
-/** Slurm compares names without case and trailing blanks: only names that mean one row are accepted. */
-const qosName = (field: string): Rule => ({
-  rule: "self.matches('^[a-z0-9_][a-z0-9_.@+-]*$')",
-  message: `${field} must be 1 to 60 lower-case letters, digits and _ . @ + -, and must not begin with a dot, @ or sign`,
-});
 
 /** As sacctmgr spells them. */
 export const qosFlagNames = [
@@ -53,7 +48,7 @@ const spec = object(
       text({
         description: 'Name in Slurm. Defaults to the name of this object. It cannot change.',
         maxLength: 60,
-        rules: [qosName('name')],
+        rules: [rowNameRule('name')],
       }),
     ),
     description: optional(
@@ -79,7 +74,7 @@ const spec = object(
       }),
     ),
     preempts: optional(
-      list(text({ description: 'Name of a QOS.', maxLength: 60, rules: [qosName('preempts[]')] }), {
+      list(text({ description: 'Name of a QOS.', maxLength: 60, rules: [rowNameRule('preempts[]')] }), {
         description:
           'QOS whose jobs make room for jobs of this one. They must exist. Slurm 24.11 cannot empty this list by REST.',
         merge: 'set',

@@ -69,7 +69,11 @@ export const choice = <const T extends string>(
 
 /** A count or a percentage, as Kubernetes writes it. */
 export const intOrString = (
-  options: Common & { readonly default?: number | string; readonly pattern?: string },
+  options: Common & {
+    readonly default?: number | string;
+    readonly pattern?: string;
+    readonly minimum?: number;
+  },
 ): TUnsafe<number | string> =>
   Type.Unsafe<number | string>({ 'x-kubernetes-int-or-string': true, ...withRules({ ...options }) });
 
@@ -107,6 +111,7 @@ export const open = <T>(options: ObjectOptions, leaves: TProperties = {}): TUnsa
   });
 
 interface ListOptions extends Common {
+  readonly minItems?: number;
   readonly maxItems?: number;
   readonly nullable?: boolean;
   /** How server-side apply merges: as a whole, as a set of scalars, or by these keys of the items. */

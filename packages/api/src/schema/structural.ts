@@ -17,6 +17,7 @@ export interface StructuralSchema {
   maxLength?: number;
   minimum?: number;
   maximum?: number;
+  minItems?: number;
   maxItems?: number;
   maxProperties?: number;
   required?: string[];
@@ -43,6 +44,7 @@ const keywords = [
   'maxLength',
   'minimum',
   'maximum',
+  'minItems',
   'maxItems',
   'maxProperties',
   'required',

@@ -54,6 +54,17 @@ const share = (whose: string) => ({
   ),
 });
 
+/** The same without a rule, which would cost the API server too much in a long list. */
+const listedMinutes = (_: string, description: string) =>
+  optional(text({ description, maxLength: 32, pattern: '^([0-9]+[hm])*0*[1-9][0-9]*[hm]([0-9]+[hm])*$' }));
+
+const perJobLimits = (minutes = wholeMinutes) => ({
+  tres: tres('Resources of one job, at most.'),
+  tresPerNode: tres('Resources of one job on one node, at most.'),
+  tresMinutes: tres('Resource minutes of one job, at most.'),
+  wall: minutes('limits.perJob.wall', 'Time limit of one job, at most, such as 24h.'),
+});
+
 export const qosLimits = optional(
   object(
     {
@@ -72,11 +83,8 @@ export const qosLimits = optional(
       perJob: optional(
         object(
           {
-            tres: tres('Resources of one job, at most.'),
-            tresPerNode: tres('Resources of one job on one node, at most.'),
-            tresMinutes: tres('Resource minutes of one job, at most.'),
+            ...perJobLimits(),
             minTres: tres('Resources of one job, at least.'),
-            wall: wholeMinutes('limits.perJob.wall', 'Time limit of one job, at most, such as 24h.'),
           },
           { description: 'Limits of each job.' },
         ),
@@ -86,3 +94,41 @@ export const qosLimits = optional(
     { description: 'Limits. One that is left out is not owned: Slurm keeps its value.' },
   ),
 );
+
+const runMinutes = (whose: string) =>
+  tres(`Resource minutes that running jobs of ${whose} may still use until their time limits.`);
+
+/** Of an account, or of a member of one. */
+export const associationLimits = (whose: string, what: string, place: 'once' | 'listed' = 'once') => {
+  const minutes = place === 'once' ? wholeMinutes : listedMinutes;
+  return optional(
+    object(
+      {
+        group: optional(
+          object(
+            {
+              ...share(whose),
+              tresMinutes: tres('Resource minutes that all jobs may use, ended ones included.'),
+              wall: minutes('limits.group.wall', 'Time that all jobs may run, such as 1000h.'),
+            },
+            { description: `Limits of all jobs of ${whose}.` },
+          ),
+        ),
+        perMember: optional(
+          object(
+            {
+              jobs: counted(`Running jobs of ${what}.`),
+              submit: counted(`Running and pending jobs of ${what}.`),
+              accruing: counted(`Pending jobs of ${what} that gain age priority.`),
+              tresRunMinutes: runMinutes(what),
+            },
+            { description: `Limits of ${what}.` },
+          ),
+        ),
+        perJob: optional(object(perJobLimits(minutes), { description: 'Limits of each job.' })),
+        minPriority: counted('Priority that a job needs to start.'),
+      },
+      { description: 'Limits. One that is left out is not owned: Slurm keeps its value.' },
+    ),
+  );
+};

@@ -2,6 +2,7 @@
 
 import { hash } from 'node:crypto';
 import {
+  type Account,
   type Accounting,
   apiVersion,
   type Cluster,
@@ -31,11 +32,13 @@ export const accountings = resource<Accounting>('Accounting', 'accountings');
 export const restApis = resource<RestApi>('RestApi', 'restapis');
 export const tokens = resource<Token>('Token', 'tokens');
 export const qualitiesOfService = resource<QualityOfService>('QualityOfService', 'qualityofservices');
+export const accounts = resource<Account>('Account', 'accounts');
 export const clusters = resource<Cluster>('Cluster', 'clusters');
 
 /** All of them, by name. */
 export const everyKind: readonly AnyResource[] = [
   accountings,
+  accounts,
   clusters,
   controllers,
   loginSets,

@@ -15,7 +15,7 @@ import {
   secrets,
   type Transform,
 } from '@slurm-operator/kube';
-import { digestData, qualitiesOfService } from '../cache/resources.ts';
+import { accounts, digestData, qualitiesOfService } from '../cache/resources.ts';
 import { revisionSubstance } from '../kinds/nodeset/objects/revision.ts';
 import { trialApp } from '../slurm-config/trial/config-check.ts';
 
@@ -91,7 +91,8 @@ export function setupCache(cache: Cache): void {
   const ofWorkers = `${label.name}=${app.worker}`;
   const withClaims = `${label.name} in (${app.worker},${app.controller})`;
   cache.informer(persistentVolumeClaims, { labelSelector: withClaims, transform: claimFields });
-  // CRDs are upgraded on their own: an operator that is newer than they are works without this kind.
+  // CRDs are upgraded on their own: an operator that is newer than they are works without these kinds.
   cache.informer(qualitiesOfService, { optional: true });
+  cache.informer(accounts, { optional: true });
   cache.informer(controllerRevisions, { labelSelector: ofWorkers, transform: digestRevision });
 }

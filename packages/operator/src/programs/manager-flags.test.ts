@@ -46,11 +46,12 @@ test('without a flag everything is as upstream has it', () => {
       login: 'slurm-operator/login:26.05',
     },
     workers: {
+      account: 128,
       accounting: 1,
       controller: 1,
       loginset: 1,
       nodeset: 1,
-      qos: 1,
+      qos: 64,
       restapi: 1,
       slurmclient: 1,
       token: 1,
@@ -153,6 +154,7 @@ test('what it serves about itself, and where', () => {
 
 test('each kind has its own number of workers; slurmclient is the Cluster controller', () => {
   const kinds = [
+    'account',
     'accounting',
     'controller',
     'loginset',

@@ -32,12 +32,16 @@ export const managerFlagTable = {
   'propagated-node-conditions': nodeConditions(
     'Node conditions, comma-separated. TYPE or TYPE=False: its message becomes the reason when the Node is cordoned. With :DURATION, as in GpuBroken:30s, it also drains the Slurm nodes of the Node after that time, until it ends',
   ),
+  'account-workers': count(128, 'maximum number of concurrent Account reconciles; they share their requests'),
   'accounting-workers': atATime('Accounting'),
   'controller-workers': atATime('Controller'),
   'loginset-workers': atATime('LoginSet'),
   'nodeset-workers': atATime('NodeSet'),
   'nodeset-parallel': count(16, 'maximum number of concurrent requests for one NodeSet'),
-  'qos-workers': atATime('QualityOfService'),
+  'qos-workers': count(
+    64,
+    'maximum number of concurrent QualityOfService reconciles; they share their requests',
+  ),
   'restapi-workers': atATime('RestApi'),
   'slurmclient-workers': atATime('Cluster'),
   'token-workers': atATime('Token'),
@@ -136,6 +140,7 @@ function exchange(flags: FlagValues<typeof managerFlagTable>): ManagerFlags['exc
 function workers(flags: FlagValues<typeof managerFlagTable>): OperatorOptions['workers'] {
   return {
     accounting: flags['accounting-workers'],
+    account: flags['account-workers'],
     qos: flags['qos-workers'],
     controller: flags['controller-workers'],
     loginset: flags['loginset-workers'],

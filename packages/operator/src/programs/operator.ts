@@ -1,6 +1,7 @@
 /** Puts the operator together: one manager, one pool of connections, one controller per kind. */
 import type { Manager } from '@slurm-operator/kube';
 import { setupDisruptionBudgets } from '../disruption/setup.ts';
+import { setupAccounts } from '../kinds/account/setup.ts';
 import { setupAccountings } from '../kinds/accounting/setup.ts';
 import type { ClusterOptions } from '../kinds/cluster/reconciler.ts';
 import { setupClusters } from '../kinds/cluster/setup.ts';
@@ -13,6 +14,7 @@ import { setupQualitiesOfService } from '../kinds/qos/setup.ts';
 import { setupRestApis } from '../kinds/restapi/setup.ts';
 import { setupTokens } from '../kinds/token/setup.ts';
 import type { OperatorDefaults } from '../objects/operator-defaults.ts';
+import { AccountingBatches } from '../slurm-connection/accounting-batches.ts';
 import { AccountingRows } from '../slurm-connection/accounting-rows.ts';
 import { ConnectionPool, type DebugVars, debugVars } from '../slurm-connection/pool.ts';
 import { WorkSurvey } from '../slurm-connection/work-survey.ts';
@@ -27,7 +29,15 @@ export interface OperatorOptions extends OperatorDefaults, Pick<ClusterOptions, 
   /** Reconciles at a time, for each kind. */
   readonly workers: Readonly<
     Record<
-      'controller' | 'nodeset' | 'restapi' | 'accounting' | 'loginset' | 'token' | 'qos' | 'slurmclient',
+      | 'account'
+      | 'controller'
+      | 'nodeset'
+      | 'restapi'
+      | 'accounting'
+      | 'loginset'
+      | 'token'
+      | 'qos'
+      | 'slurmclient',
       number
     >
   >;
@@ -57,12 +67,11 @@ export function setupOperator(manager: Manager, options: OperatorOptions): Opera
   setupAccountings(manager, options, { workers: workers.accounting });
   setupLoginSets(manager, options, { workers: workers.loginset });
   setupTokens(manager, { workers: workers.token });
-  setupQualitiesOfService(manager, {
-    pool,
-    rows: new AccountingRows(() => manager.clock.now()),
-    assertMayWrite: manager.elector?.assertLeading,
-    workers: workers.qos,
-  });
+  const assertMayWrite = manager.elector?.assertLeading;
+  const rows = new AccountingRows(() => manager.clock.now());
+  const batches = new AccountingBatches({ rows, clock: manager.clock, assertMayWrite });
+  setupQualitiesOfService(manager, { pool, rows, batches, assertMayWrite, workers: workers.qos });
+  setupAccounts(manager, { pool, rows, batches, assertMayWrite, workers: workers.account });
   setupNodeSets(manager, pool.gateways, {
     workers: workers.nodeset,
     slurmChanges: pool.changes,

@@ -101,7 +101,17 @@ test('addresses, workers, the lease, and a look at one namespace only', async (t
   const [health, metrics] = [await freePort(), await freePort()];
   await world.client.create(namespaces, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'other' } });
   await put(controllers, aController(), 'theirs', 'other');
-  const kinds = ['accounting', 'controller', 'loginset', 'nodeset', 'qos', 'restapi', 'slurmclient', 'token'];
+  const kinds = [
+    'account',
+    'accounting',
+    'controller',
+    'loginset',
+    'nodeset',
+    'qos',
+    'restapi',
+    'slurmclient',
+    'token',
+  ];
   run(
     t,
     runManager,

@@ -12,6 +12,7 @@ import {
   aCluster,
   aController,
   aLoginSet,
+  anAccount,
   anAccounting,
   aQualityOfService,
   aRestApi,
@@ -22,6 +23,7 @@ import { accountName, granted, refusals, used } from '../../testing/restricted-c
 import { serviceMonitorDefinition } from '../../testing/service-monitor-definition.ts';
 import {
   accountings,
+  accounts,
   clusters,
   controllers,
   loginSets,
@@ -73,6 +75,7 @@ async function liveThrough(world: OperatorWorld, namespace: string): Promise<voi
   await world.put(controllers, aController({ metrics, accountingRef: { name: 'slurm' } }));
   await world.put(accountings, anAccounting());
   await world.put(qualitiesOfService, aQualityOfService({ deletionPolicy: 'Delete' }));
+  await world.put(accounts, anAccount({ deletionPolicy: 'Delete' }));
   await world.put(restApis, aRestApi());
   await world.put(
     clusters,

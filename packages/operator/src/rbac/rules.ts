@@ -2,7 +2,7 @@
  * What the programs may do, and no more. Each rule was derived from the audit log of what the code really asks for; a
  * test runs the controllers with exactly these, fails on a refusal, and fails on a permission that nothing uses.
  */
-import { group, kinds, qualityOfServiceKind, tokenExchange } from '@slurm-operator/api';
+import { accountKind, group, kinds, qualityOfServiceKind, tokenExchange } from '@slurm-operator/api';
 
 export interface PolicyRule {
   readonly apiGroups: readonly string[];
@@ -23,7 +23,8 @@ const own = [...follow, 'create', 'patch'];
 
 const plurals = kinds.map(({ plural }) => plural).toSorted();
 /** Kinds whose objects own others: the rest declare rows of Slurm. */
-const owners = plurals.filter((plural) => plural !== qualityOfServiceKind.plural);
+const rowKinds = new Set<string>([qualityOfServiceKind.plural, accountKind.plural]);
+const owners = plurals.filter((plural) => !rowKinds.has(plural));
 
 /** In every namespace with Slurm clusters. */
 export const managerNamespaceRules: readonly PolicyRule[] = [
@@ -46,7 +47,7 @@ export const managerNamespaceRules: readonly PolicyRule[] = [
   rule(group, plurals, follow),
   rule(group, ['clusters'], ['create', 'patch']),
   // Their finalizers.
-  rule(group, ['nodesets', 'qualityofservices'], ['patch']),
+  rule(group, ['accounts', 'nodesets', 'qualityofservices'], ['patch']),
   rule(
     group,
     plurals.map((kind) => `${kind}/status`),

@@ -12,8 +12,19 @@ import {
 import type { Connection } from '../connection/connection.ts';
 import { InvalidInput, NotSupported } from '../errors.ts';
 import type { SlurmAccount } from '../model/accounting.ts';
-import { type AssociationKey, type AssociationRow, associationName } from '../model/association.ts';
-import { checkAccountingName, checkTracked, checkUserName, type ListTres } from './accounting-names.ts';
+import {
+  type AssociationKey,
+  type AssociationRow,
+  associationName,
+  emptyAssociation,
+} from '../model/association.ts';
+import {
+  checkAccountingName,
+  checkTracked,
+  checkUserName,
+  emptyListPlaceholder,
+  type ListTres,
+} from './accounting-names.ts';
 import { type CallOptions, callOptions, Endpoint, type WriteResult } from './endpoint.ts';
 
 export interface NewAccount {
@@ -22,6 +33,25 @@ export interface NewAccount {
   readonly organization: string;
   /** It must exist. */
   readonly parent: string;
+}
+
+/** Where an account is in the tree of one cluster. */
+export interface AccountPlace {
+  readonly cluster: string;
+  readonly name: string;
+  /** It must exist, or be created by the same change. */
+  readonly parent: string;
+}
+
+export type AccountRecord = Pick<SlurmAccount, 'name' | 'description' | 'organization' | 'coordinators'>;
+
+export interface AccountChanges {
+  /** Accounts that a cluster does not have. */
+  readonly accounts: readonly AccountPlace[];
+  /** Of accounts that exist or are created; whole. Coordinators must be users that Slurm knows: it ignores others. */
+  readonly records: readonly AccountRecord[];
+  /** Whole rows. Members that do not exist are created, and users that Slurm does not know. */
+  readonly rows: readonly AssociationRow[];
 }
 
 export class AccountTable {
@@ -93,13 +123,7 @@ export class AccountTable {
     const missing = accounts.find(({ name }) => !known.has(name));
     if (missing !== undefined)
       throw new InvalidInput(`account ${missing.name} does not exist: create it with its parent first`);
-    const wire = accounts.map(({ name, description, organization, coordinators }) => ({
-      name,
-      description,
-      organization,
-      coordinators: coordinators.map((user) => ({ name: user, direct: true })),
-    }));
-    return this.#post('accounts/', { accounts: wire }, options);
+    return this.#post('accounts/', { accounts: accounts.map(writeRecord) }, options);
   }
 
   /** Adds users to one account, and creates those that Slurm does not know. Members that exist stay as they are. */
@@ -143,12 +167,82 @@ export class AccountTable {
    */
   async write(desired: readonly AssociationRow[], options?: CallOptions): Promise<WriteResult> {
     for (const row of desired) checkRow(row);
-    const used = desired.flatMap((row) =>
-      tresOfAssociation(row).map((tres) => [tres, associationName(row)] as const),
-    );
-    await checkTracked(new Map(used), this.#listTres, options);
+    await this.#checkTres(desired, options);
     checkAgainst(desired, await this.rows(options));
     return this.#post('associations/', { associations: desired.map(writeAssociationRow) }, options);
+  }
+
+  /**
+   * Changes of many rows in few requests, whatever their number: one for the new accounts below each parent, and one each for users,
+   * associations and records. `current` is a list that the caller has just read. Safe to repeat after a failure at any point.
+   */
+  async change(
+    changes: AccountChanges,
+    current: readonly AssociationRow[],
+    options?: CallOptions,
+  ): Promise<void> {
+    const { accounts, records, rows } = changes;
+    for (const { cluster, name, parent } of accounts) {
+      checkAccountingName('cluster', cluster);
+      for (const each of [name, parent]) checkAccountingName('account', each);
+    }
+    for (const row of rows) checkRow(row);
+    for (const { name, coordinators } of records) {
+      checkAccountingName('account', name);
+      coordinators.forEach(checkUserName);
+    }
+    await this.#checkTres(rows, options);
+    const known = new Map(current.map((row) => [associationName(row), row]));
+    const created = accounts.map(({ cluster, name, parent }) =>
+      emptyAssociation({ cluster, account: name, user: '', partition: '' }, parent),
+    );
+    checkChanges(rows, [...current, ...created]);
+    for (const group of byParent(accounts)) await this.#createBelow(group, options);
+    const users = new Set(current.map(({ user }) => user));
+    const newUsers = [...new Set(rows.map(({ user }) => user))].filter(
+      (user) => user !== '' && !users.has(user),
+    );
+    if (newUsers.length > 0)
+      await this.#post('users/', { users: newUsers.map((name) => ({ name })) }, options);
+    const emptied = rows.filter(
+      (row) => row.qos.length === 0 && (known.get(associationName(row))?.qos.length ?? 0) > 0,
+    );
+    if (emptied.length > 0) await this.#post('qos/', { qos: [{ name: emptyListPlaceholder }] }, options);
+    const wire = rows.map((row) => {
+      const written = writeAssociationRow(
+        emptied.includes(row) ? { ...row, qos: [emptyListPlaceholder], defaultQos: '' } : row,
+      );
+      if (known.has(associationName(row)) || row.user === '') return written;
+      // An empty partition would be part of the place that slurmdbd gives the row in the tree.
+      return row.partition === '' ? without(written, 'partition') : written;
+    });
+    if (wire.length > 0) await this.#post('associations/', { associations: wire }, options);
+    if (emptied.length > 0) await this.#delete(`qos/${emptyListPlaceholder}`, {}, options);
+    if (records.length > 0) await this.#post('accounts/', { accounts: records.map(writeRecord) }, options);
+  }
+
+  async #createBelow(group: readonly AccountPlace[], options?: CallOptions): Promise<void> {
+    const [first] = group;
+    if (first === undefined) return;
+    await this.#post(
+      'accounts_association/',
+      {
+        association_condition: {
+          accounts: group.map(({ name }) => name),
+          clusters: [first.cluster],
+          association: { parent: first.parent },
+        },
+        account: { description: '', organization: '' },
+      },
+      options,
+    );
+  }
+
+  #checkTres(rows: readonly AssociationRow[], options?: CallOptions): Promise<void> {
+    const used = rows.flatMap((row) =>
+      tresOfAssociation(row).map((tres) => [tres, associationName(row)] as const),
+    );
+    return checkTracked(new Map(used), this.#listTres, options);
   }
 
   /** Slurm refuses for the default account of a user (7009), and while jobs run (7001): `Refused`. */
@@ -204,6 +298,47 @@ export class AccountTable {
       ...callOptions(options),
     } as const;
     return this.#endpoint.write(call);
+  }
+}
+
+const writeRecord = ({ name, description, organization, coordinators }: AccountRecord) => ({
+  name,
+  description,
+  organization,
+  coordinators: coordinators.map((user) => ({ name: user, direct: true })),
+});
+
+function without(row: Readonly<Record<string, unknown>>, field: string): Readonly<Record<string, unknown>> {
+  const { [field]: _, ...rest } = row;
+  return rest;
+}
+
+/** Groups that one request creates, parents before children. */
+function byParent(accounts: readonly AccountPlace[]): readonly (readonly AccountPlace[])[] {
+  const groups: AccountPlace[][] = [];
+  const isLeft = new Set(accounts);
+  while (isLeft.size > 0) {
+    const waiting = new Set([...isLeft].map(({ cluster, name }) => `${cluster}/${name}`));
+    const ready = [...isLeft].filter(({ cluster, parent }) => !waiting.has(`${cluster}/${parent}`));
+    const [first] = ready;
+    if (first === undefined)
+      throw new InvalidInput(`accounts ${[...waiting].join(', ')} are below each other: correct a parent`);
+    const group = ready.filter(({ cluster, parent }) => cluster === first.cluster && parent === first.parent);
+    for (const each of group) isLeft.delete(each);
+    groups.push(group);
+  }
+  return groups;
+}
+
+/** What Slurm would ignore with success: members of accounts and parents that do not exist. */
+function checkChanges(rows: readonly AssociationRow[], current: readonly AssociationRow[]): void {
+  const known = new Map(current.map((row) => [associationName(row), row]));
+  for (const row of rows) {
+    const { cluster, account } = row;
+    if (!known.has(associationName({ cluster, account, user: '', partition: '' })))
+      throw new InvalidInput(`account ${account} does not exist on cluster ${cluster}: create it first`);
+    if (row.parent !== '' && row.parent !== known.get(associationName(row))?.parent)
+      checkParent(row, current);
   }
 }
 

@@ -11,6 +11,12 @@ const pattern = /^[a-z0-9_][a-z0-9_.@+-]*$/;
 const userPattern = /^[A-Za-z0-9_][A-Za-z0-9_.@+-]*$/;
 const longest = 60;
 
+/**
+ * No request empties the QOS list of an association, but a QOS that is deleted leaves every list. So a list is emptied by way of a QOS of
+ * this name, which exists for that moment only.
+ */
+export const emptyListPlaceholder = 'no-qos-placeholder';
+
 /** Throws unless `name` can be written as the name of a QOS or an account. */
 export function checkAccountingName(kind: 'QOS' | 'account' | 'cluster', name: string): void {
   if (name.length <= longest && pattern.test(name)) return;

@@ -3,7 +3,12 @@ import { limitsMissingIn41, writeQos } from '../adapters/qos-wire.ts';
 import type { Connection } from '../connection/connection.ts';
 import { NotSupported } from '../errors.ts';
 import { emptyQos, type SlurmQos, type TresCounts } from '../model/qos.ts';
-import { checkAccountingName, checkTracked, type ListTres } from './accounting-names.ts';
+import {
+  checkAccountingName,
+  checkTracked,
+  emptyListPlaceholder,
+  type ListTres,
+} from './accounting-names.ts';
 import { type CallOptions, callOptions, Endpoint, type WriteResult } from './endpoint.ts';
 
 /**
@@ -26,7 +31,7 @@ export class QosTable {
   async list(options?: CallOptions): Promise<readonly SlurmQos[]> {
     const call = { method: 'GET', service: 'slurmdb', path: 'qos/', ...callOptions(options) } as const;
     const { items } = await this.#endpoint.list(call, 'qos', (adapter) => adapter.qos);
-    return items.filter(({ name }) => name !== placeholder);
+    return items.filter(({ name }) => name !== placeholder && name !== emptyListPlaceholder);
   }
 
   /**
@@ -50,6 +55,19 @@ export class QosTable {
     checkAccountingName('QOS', name);
     const current = await this.#byName(options);
     const desired = [{ ...change(current.get(name)), name }];
+    checkNames(desired);
+    return this.#write(desired, current, options);
+  }
+
+  /**
+   * The same for many rows in one request. `current` is a list that the caller has just read, by name: what others changed since is
+   * overwritten.
+   */
+  async change(
+    desired: readonly SlurmQos[],
+    current: ReadonlyMap<string, SlurmQos>,
+    options?: CallOptions,
+  ): Promise<WriteResult> {
     checkNames(desired);
     return this.#write(desired, current, options);
   }

@@ -3,6 +3,7 @@
  * two releases; where they differ, the simulator is wrong.
  */
 import { after, before, describe } from 'node:test';
+import { accountChanges } from './account-changes.ts';
 import { accounting } from './accounting.ts';
 import { accounts } from './accounts.ts';
 import { authentication } from './authentication.ts';
@@ -36,6 +37,7 @@ export function contractSuite(name: string, start: () => Promise<Subject>): void
     accounting(of);
     qos(of);
     accounts(of);
+    accountChanges(of);
     outage(of);
     heterogeneousJobs(of);
     lastNode(of);

@@ -60,6 +60,7 @@ export const routes: readonly Route[] = [
   route('POST slurmdb/accounts', accounts.putAccounts),
   route('DELETE slurmdb/account/*', accounts.deleteAccount),
   route('GET slurmdb/users', accounting.listUsers),
+  route('POST slurmdb/users', accounts.putUsers),
   route('POST slurmdb/users_association', accounts.addUsers),
   route('POST slurmdb/accounts_association', accounts.addAccounts),
   route('DELETE slurmdb/user/*', accounts.deleteUser),

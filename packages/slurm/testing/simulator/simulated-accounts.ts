@@ -80,8 +80,17 @@ export function putAccounts(request: Request): Reply {
           'Unable to resolve path',
           `Missing required field '${field}' in dictionary: accounts[${index}]`,
         );
-  for (const row of rows)
-    accounts.set(row.name, { ...newAccount(row.name), ...accounts.get(row.name), ...row });
+  const { users } = request.cluster.accounting;
+  for (const row of rows) {
+    const coordinators = (row['coordinators'] ?? []) as { name: string }[];
+    accounts.set(row.name, {
+      ...newAccount(row.name),
+      ...accounts.get(row.name),
+      ...row,
+      // Others are ignored, with success.
+      coordinators: coordinators.filter(({ name }) => users.has(name)),
+    });
+  }
   return good();
 }
 
@@ -106,9 +115,18 @@ export function addAccounts(request: Request): Reply {
       ...association({ account }),
       parent_account: parent,
       qos: [],
+      lineage: lineageOf(rows.get(keyOf({ account: parent })), account),
     });
   }
   return added.length === 0 ? unchanged : good({ added_accounts: added.join(' ') });
+}
+
+/** Users without any account; those that exist stay as they are. */
+export function putUsers({ cluster, body }: Request): Reply {
+  const { users } = cluster.accounting;
+  for (const { name } of (body['users'] ?? []) as { name: string }[])
+    if (!users.has(name)) users.set(name, newUser(name));
+  return good();
 }
 
 /** An account that does not exist is ignored, with success. */
@@ -129,7 +147,12 @@ export function addUsers(request: Request): Reply {
         if (!users.has(user)) users.set(user, newUser(user));
         const hasDefault = [...rows.values()].some((row) => row.user === user && row['is_default'] === true);
         const row = { ...association({ account, user, partition }), is_default: !hasDefault, qos: [] };
-        rows.set(key, row);
+        const lineage = lineageOf(
+          rows.get(keyOf({ account })),
+          `0-${user}`,
+          partition === '' ? undefined : partition,
+        );
+        rows.set(key, { ...row, lineage });
         added += 1;
       }
   return added === 0 ? unchanged : good({ added_users: String(added) });
@@ -144,7 +167,7 @@ export function putAssociations(request: Request): Reply {
       if (!request.cluster.accounting.qos.has(name))
         return bad(refusal(request), 2066, 'Invalid qos specification', `Unable to resolve QOS: ${name}`);
   for (const change of changes) {
-    const row = rows.get(keyOf(change));
+    const row = rows.get(keyOf(change)) ?? newMember(change, rows);
     if (row === undefined) continue;
     const {
       parent_account: parent,
@@ -163,11 +186,28 @@ export function putAssociations(request: Request): Reply {
     if (isDefault === true) {
       for (const other of rows.values()) if (other.user === row.user) put(other, 'is_default', false);
       put(next, 'is_default', true);
-    }
+    } else put(next, 'is_default', row['is_default']);
     rows.set(keyOf(row), next);
   }
   return good();
 }
+
+/** One of an account that does not exist is ignored, with success. */
+function newMember(change: Row, rows: ReadonlyMap<string, Row>): Row | undefined {
+  const { account, user, partition } = change;
+  if (!user || !rows.has(keyOf({ account }))) return undefined;
+  const hasDefault = [...rows.values()].some((row) => row.user === user && row['is_default'] === true);
+  return {
+    ...association({ account, user, ...(partition === undefined ? {} : { partition }) }),
+    is_default: !hasDefault,
+    qos: [],
+    lineage: lineageOf(rows.get(keyOf({ account })), `0-${user}`, partition),
+  };
+}
+
+/** The place in the tree. An empty partition is a part of it, unlike one that is left out. */
+const lineageOf = (above: Row | undefined, name: string, partition?: string): string =>
+  `${(above?.['lineage'] as string | undefined) ?? '/'}${name}/${partition === undefined ? '' : `${partition}/`}`;
 
 /** Without a partition the rows of every partition are meant, and more than one is refused. */
 export function deleteAssociation(request: Request): Reply {

@@ -45,6 +45,11 @@ export function deleteQos({ cluster, parameter }: Request): Reply {
     const preempt = row['preempt'] as { list: string[] };
     row['preempt'] = { ...preempt, list: preempt.list.filter((name) => name !== removed['name']) };
   }
+  for (const row of cluster.accounting.associations.values()) {
+    const { qos, default: own } = row as { qos: string[]; default: { qos: string } };
+    row['qos'] = qos.filter((name) => name !== removed['name']);
+    if (own.qos === removed['name']) row['default'] = { ...own, qos: '' };
+  }
   return good({ removed_qos: [removed['name']] });
 }
 

@@ -9,7 +9,9 @@ import { readApplied, writeApplied } from '../../declared/stored.ts';
 import type { Acting } from '../../framework/define-reconciler.ts';
 import type { Problem } from '../../framework/status/conditions.ts';
 import { recordStatus } from '../../framework/status/write-status.ts';
+import type { AccountingBatches } from '../../slurm-connection/accounting-batches.ts';
 import type { AccountingRows } from '../../slurm-connection/accounting-rows.ts';
+import { problemOfSlurm } from '../../slurm-connection/row-problems.ts';
 import { changedRow } from './fields.ts';
 import type { ObservedQos, QosObserver } from './observe.ts';
 import { planQos, type QosAction, type QosPlan } from './plan.ts';
@@ -30,6 +32,7 @@ export interface QosActorOptions {
   readonly client: Client;
   readonly observer: QosObserver;
   readonly rows: AccountingRows;
+  readonly batches: AccountingBatches;
   /** Throws when this replica may not write any more. */
   readonly assertMayWrite: (() => void) | undefined;
 }
@@ -65,13 +68,22 @@ export class QosActor {
 
   async #write(action: WriteRow, acting: QosActing): Promise<void> {
     const { name, changes } = action;
-    // A list may be seconds old: a row that someone else has created since is not taken over by chance.
-    const rows = await this.#options.rows.fresh(this.#connection(acting));
-    const seen = { ...acting.observed, rows };
-    if (!isDeepStrictEqual(planQos(seen, 0).write, action)) return acting.note({ isRecorded: false });
-    await this.#recordBefore(action, acting);
-    await this.#change(acting, (slurm, signal) =>
-      slurm.accounting.qos.edit(name, (current) => changedRow(name, current, changes), { signal }),
+    let isRecorded = false;
+    await this.#change(
+      acting,
+      (slurm, signal) =>
+        this.#options.batches.qos(slurm).submit(async (rows) => {
+          // The list of the plan may be old: a row that someone else has created since is not taken over by chance.
+          const seen = { ...acting.observed, rows };
+          if (!isDeepStrictEqual(planQos(seen, 0).write, action)) {
+            acting.note({ isRecorded: false });
+            return undefined;
+          }
+          await this.#recordBefore(action, acting);
+          isRecorded = true;
+          return { name, change: (current) => changedRow(name, current, changes) };
+        }, signal),
+      { isRecorded: () => isRecorded },
     );
   }
 
@@ -91,7 +103,7 @@ export class QosActor {
     const isDeleted = await this.#change(
       acting,
       (slurm, signal) => slurm.accounting.qos.delete(name, { signal }),
-      (error) => (error.number === jobsActive ? inUse(name, []) : undefined),
+      { explain: (error) => (error.number === jobsActive ? inUse(name, []) : undefined) },
     );
     if (isDeleted) await this.#setFinalizer('RemoveFinalizer', acting);
   }
@@ -122,7 +134,13 @@ export class QosActor {
   async #change(
     acting: QosActing,
     change: (slurm: SlurmClient, signal: AbortSignal) => Promise<unknown>,
-    explain?: (error: SlurmError) => Problem | undefined,
+    {
+      explain,
+      isRecorded = () => true,
+    }: {
+      readonly explain?: (error: SlurmError) => Problem | undefined;
+      readonly isRecorded?: () => boolean;
+    } = {},
   ): Promise<boolean> {
     const { signal, note } = acting;
     const slurm = this.#connection(acting);
@@ -132,30 +150,15 @@ export class QosActor {
       return true;
     } catch (error) {
       if (signal.aborted || !(error instanceof SlurmError)) throw error;
-      note({ problem: explain?.(error) ?? problemOfSlurm(error), isRecorded: true });
+      note({ problem: explain?.(error) ?? problemOfSlurm(error), isRecorded: isRecorded() });
       return false;
     } finally {
-      this.#options.rows.invalidate(slurm);
+      this.#options.rows.invalidateQos(slurm);
     }
   }
 }
 
 type WriteRow = QosAction & { readonly type: 'WriteRow' };
-
-function problemOfSlurm(error: SlurmError): Problem {
-  const message = `${error.message.replace(/\.?$/, '')}.`;
-  switch (error.code) {
-    case 'InvalidInput':
-      return { reason: 'InvalidSpec', message };
-    case 'NotSupported':
-      return { reason: 'Unsupported', message };
-    case 'Unavailable':
-    case 'Timeout':
-      return { reason: 'DatabaseUnknown', message };
-    default:
-      return { reason: 'SlurmError', message };
-  }
-}
 
 const mostNamed = 5;
 

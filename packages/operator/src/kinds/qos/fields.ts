@@ -1,9 +1,9 @@
 /** A QOS as fields that can be owned one by one: from the specification, from the row in Slurm, and back into a row. Pure. */
 import type { QualityOfService } from '@slurm-operator/api';
-import { durationMilliseconds } from '@slurm-operator/kubernetes-values';
 import { emptyQos, type QosFlag, type SlurmQos } from '@slurm-operator/slurm';
-import type { FieldChange, Fields, FieldValue } from '../../declared/fields.ts';
+import type { FieldChange, Fields } from '../../declared/fields.ts';
 import { toFields, withChanges } from '../../declared/fields.ts';
+import { putField, seconds, withMinutes } from '../../declared/row.ts';
 import type { Read } from '../../objects/read.ts';
 
 type Spec = Read<QualityOfService>['spec'];
@@ -77,35 +77,9 @@ export function changedRow(
   const row = JSON.parse(JSON.stringify(current ?? emptyQos(name))) as Record<string, unknown>;
   row['id'] = current?.id;
   const fields = withChanges(unsetFields, changes);
-  for (const { path } of changes) if (path !== 'name') put(row, path, fields[path]);
+  for (const { path } of changes) if (path !== 'name') putField(row, path, fields[path]);
   return row as unknown as SlurmQos; // the paths of both are those of `toFields`; a property test compares them
 }
 
-/** Below it are counts by TRES, whose names may contain dots. */
-const countsPath = /^(limits\.\w+\.(?:tres|tresPerNode|tresMinutes|tresRunMinutes|minTres))\.(.+)$/;
-
-function put(row: Record<string, unknown>, path: string, value: FieldValue | undefined): void {
-  const counts = countsPath.exec(path);
-  const keys = counts === null ? path.split('.') : [...(counts[1] ?? '').split('.'), counts[2] ?? ''];
-  let place = row;
-  for (const key of keys.slice(0, -1)) place = (place[key] ??= {}) as Record<string, unknown>;
-  const last = keys.at(-1) ?? '';
-  if (value !== undefined) place[last] = value;
-  else if (counts === null) place[last] = 'infinite';
-  else delete place[last];
-}
-
-const seconds = (text: string | undefined): number | undefined => {
-  const milliseconds = text === undefined ? undefined : durationMilliseconds(text);
-  return milliseconds === undefined ? undefined : milliseconds / 1000;
-};
-
 const number = (text: string | undefined): number | undefined =>
   text === undefined ? undefined : Number(text);
-
-function withMinutes<T extends { readonly wall?: string }>(limits: T | undefined) {
-  if (limits === undefined) return undefined;
-  const { wall, ...rest } = limits;
-  const inSeconds = seconds(wall);
-  return { ...rest, wallMinutes: inSeconds === undefined ? undefined : inSeconds / 60 };
-}

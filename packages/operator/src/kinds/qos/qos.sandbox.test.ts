@@ -3,10 +3,12 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
+import type { QualityOfService } from '@slurm-operator/api';
 import { until } from '@slurm-operator/kube/testing';
 import { type MiniSlurm, startMiniSlurm } from '@slurm-operator/slurm/testing';
 import { parse } from 'yaml';
-import { QosStage } from '../../../testing/qos-stage.ts';
+import { RowStage } from '../../../testing/row-stage.ts';
+import { qualitiesOfService } from '../../cache/resources.ts';
 
 const page = readFileSync(join(import.meta.dirname, '../../../../../docs/how-to/qos.md'), 'utf8');
 /** The example of the how-to page. */
@@ -15,7 +17,7 @@ const example = parse(/```yaml\n(.*?)```/s.exec(page)?.[1] ?? '') as { spec: obj
 for (const release of ['26.05', '24.11'] as const)
   describe(`QualityOfService on Slurm ${release}`, () => {
     let mini: MiniSlurm;
-    let stage: QosStage;
+    let stage: RowStage<QualityOfService>;
     before(async () => {
       mini = await startMiniSlurm({
         version: release,
@@ -23,7 +25,10 @@ for (const release of ['26.05', '24.11'] as const)
         accounting: true,
         configuration: ['AccountingStorageEnforce=associations,limits,qos'],
       });
-      stage = await QosStage.open({ server: mini.server, jwtKey: mini.jwtKey, client: () => mini.client() });
+      stage = await RowStage.open(
+        { server: mini.server, jwtKey: mini.jwtKey, client: () => mini.client() },
+        qualitiesOfService,
+      );
     });
     after(async () => {
       await stage[Symbol.asyncDispose]();

@@ -5,6 +5,7 @@ import {
   type Reconcile,
   type ReconcilerManager,
 } from '../../framework/define-reconciler.ts';
+import type { AccountingBatches } from '../../slurm-connection/accounting-batches.ts';
 import type { AccountingRows } from '../../slurm-connection/accounting-rows.ts';
 import type { ConnectionPool } from '../../slurm-connection/pool.ts';
 import { QosActor } from './act.ts';
@@ -15,6 +16,7 @@ import { type QosOutcome, qosEvents, qosStatus } from './status.ts';
 export interface QosOptions {
   readonly pool: Pick<ConnectionPool, 'get'>;
   readonly rows: AccountingRows;
+  readonly batches: AccountingBatches;
   readonly assertMayWrite?: (() => void) | undefined;
 }
 
@@ -24,10 +26,10 @@ const afterFailure = 5_000;
 
 export function qosReconciler(
   manager: ReconcilerManager,
-  { pool, rows, assertMayWrite }: QosOptions,
+  { pool, rows, batches, assertMayWrite }: QosOptions,
 ): Reconcile {
   const observer = new QosObserver(manager.cache, pool, rows);
-  const actor = new QosActor({ client: manager.client, observer, rows, assertMayWrite });
+  const actor = new QosActor({ client: manager.client, observer, rows, batches, assertMayWrite });
   return defineReconciler(manager, {
     resource: qualitiesOfService,
     finalizes: true,
