@@ -13,7 +13,8 @@ import { PoweredSlurm } from '../../../../testing/powered-slurm.ts';
 
 const full = process.env['AUTOSCALE'] === 'full';
 const slurmd = { resources: { limits: { cpu: '4', memory: '4000Mi' } } };
-const nodes = 8;
+/** More than the array below may have. */
+const nodes = 12;
 /** What takes minutes. */
 const long = { skip: full ? false : 'runs with AUTOSCALE=full' };
 
@@ -112,8 +113,8 @@ test('held, later, dependent and licence-waiting jobs wake nothing', async () =>
   await asleep();
 });
 
-test('a job array with a limit never has more workers awake than its limit', long, async () => {
-  const [tasks, limit] = [30, 5];
+test('a job array with a limit never has more workers awake than its limit', long, async (context) => {
+  const [tasks, limit] = [40, 10];
   const { id } = await submit({ more: { array: `0-${tasks - 1}%${limit}`, exclusive: ['true'] } });
   let most = 0;
   await wait('all tasks to complete', async () => {
@@ -125,7 +126,8 @@ test('a job array with a limit never has more workers awake than its limit', lon
     );
     return all.length === tasks && all.every(({ state }) => state.includes('COMPLETED'));
   });
-  assert.ok(most > 0 && most <= limit, `${most} workers at once`);
+  context.diagnostic(`${most} workers at once`);
+  assert.ok(most > limit / 2 && most <= limit, `${most} workers at once`);
   await asleep();
 });
 
