@@ -199,7 +199,7 @@ test('a slurmd that starts again while its node is powered down changes nothing'
   await asleep();
 });
 
-for (const seconds of [45, -45])
+for (const seconds of [60, -60])
   test(`the clock of slurmctld differs by ${seconds} s`, long, async () => {
     await slurm.mini.clock?.set(seconds);
     try {
