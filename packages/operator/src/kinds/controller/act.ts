@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { annotation, type Controller, label } from '@slurm-operator/api';
 import {
   AlreadyExistsError,
+  BadRequestError,
   type Client,
   explain,
   ForbiddenError,
@@ -140,6 +141,9 @@ async function notifyWorkers(
     );
 }
 
+const isRefusal = (error: unknown): error is ForbiddenError | InvalidError =>
+  error instanceof ForbiddenError || error instanceof InvalidError;
+
 /** A refusal is an answer, in the words of Kubernetes; everything else is retried by the queue. */
 async function resize(
   client: Client,
@@ -151,14 +155,14 @@ async function resize(
   try {
     await client.mergePatch(persistentVolumeClaims, { namespace, name }, body, { signal });
   } catch (error) {
-    if (error instanceof ForbiddenError || error instanceof InvalidError) return explain(error);
+    if (isRefusal(error)) return explain(error);
     if (!(error instanceof NotFoundError)) throw error;
   }
   return undefined;
 }
 
 /** A refusal is an answer: the configuration is put in force all the same. Undefined: there is no claim yet. */
-async function noteState(
+export async function noteState(
   client: Client,
   namespace: string,
   { claim, value }: StateNote,
@@ -168,7 +172,8 @@ async function noteState(
   try {
     await client.mergePatch(persistentVolumeClaims, { namespace, name: claim }, body, { signal });
   } catch (error) {
-    if (error instanceof ForbiddenError || error instanceof InvalidError) return { refused: explain(error) };
+    // A webhook that gives no code refuses with 400.
+    if (isRefusal(error) || error instanceof BadRequestError) return { refused: explain(error) };
     if (!(error instanceof NotFoundError)) throw error;
     return undefined;
   }

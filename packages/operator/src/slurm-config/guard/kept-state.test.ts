@@ -60,6 +60,28 @@ test('a slurm.conf that has everything stays as it is', () => {
   );
 });
 
+test('a DEFAULT line of the desired slurm.conf does not count for what the note has', () => {
+  const note = noteOfState('NodeSet=long Feature=long\nPartitionName=long Nodes=long\n') ?? '';
+  const desired = 'PartitionName=DEFAULT MaxTime=5 State=DOWN\nPartitionName=all Nodes=ALL\n';
+  const { text } = guardConfig({ inForce: withNotedLines(desired, note), desired, slurm });
+  assert.match(text, /^PartitionName=long Nodes=long Default=NO State=DRAIN$/m);
+  assert.match(withNotedLines(desired, noteOfState('SelectType=select/linear\n') ?? ''), /linear\n$/);
+});
+
+test('a note runs no program and has no number that slurmctld refuses', () => {
+  const merged = (note: string) => readConf(withNotedLines('ClusterName=one\n', note)).settings;
+  const programs = (resume: string, suspend: string) =>
+    merged(`ResumeProgram=${resume}\nSuspendProgram=${suspend}\nResumeTimeout=600\n`).get('resumeprogram');
+  assert.equal(programs('/bin/true', '/bin/true'), '/bin/true');
+  assert.equal(programs('/tmp/x', '/bin/true'), undefined);
+  assert.equal(programs('/bin/true', '/tmp/x'), undefined);
+  assert.equal(merged('MaxNodeCount=4096\n').get('maxnodecount'), '4096');
+  for (const wrong of ['1e9', '70000', '99999999999', 'x'])
+    assert.equal(merged(`MaxNodeCount=${wrong}\n`).get('maxnodecount'), undefined, wrong);
+  for (const wrong of ['1e9', '99999999999', 'x'])
+    assert.equal(merged(`MaxJobCount=${wrong}\n`).get('maxjobcount'), undefined, wrong);
+});
+
 test('a large slurm.conf is noted in the room of an annotation, and one that does not fit is not', () => {
   const partitions = (count: number) =>
     Array.from({ length: count }, (_, i) => `PartitionName=p${i} Nodes=n${i} MaxTime=${i}`).join('\n');

@@ -5,6 +5,7 @@
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { renderPairs } from '../parse.ts';
 import { type ConfContent, readConf, renderEntry } from './conf-content.ts';
+import { mostNodes } from './recover-in-force.ts';
 import { settingsThatJobsNeed } from './settings-that-cost-jobs.ts';
 import { onlyNodes } from './static-nodes.ts';
 
@@ -32,12 +33,25 @@ export function withNotedLines(desired: string, note: string): string {
   const settings = [...settingsThatJobsNeed(from)].filter(([key, value]) =>
     isKept(key, value, needed.get(key)),
   );
-  const lines = linesOf(from, missingIn(from, to), new Map(settings));
-  return lines === '' ? desired : `${desired.trimEnd()}\n${lines}`;
+  // Records come first: a DEFAULT line of the desired text counts for all that follow it.
+  const records = linesOf(from, missingIn(from, to), new Map());
+  const values = linesOf(from, noRecords, new Map(settings));
+  return records + values === '' ? desired : `${records}${desired.trimEnd()}\n${values}`;
 }
 
-const isKept = (key: string, noted: string, desired: string | undefined): boolean =>
-  key === 'MaxNodeCount' ? Number(noted) > Number(desired ?? 0) : noted !== desired;
+const noRecords = { partitions: new Map(), nodeSets: new Map(), nodes: new Map() };
+
+const counts = new Set(['MaxNodeCount', 'MaxJobCount', 'MaxArraySize']);
+/** What Slurm takes as one of them, and not what would make it reserve all memory. */
+const count = /^\d{1,7}$/;
+
+/** slurmctld ends on a number that it cannot read. */
+function isKept(key: string, noted: string, desired: string | undefined): boolean {
+  if (counts.has(key) && !count.test(noted)) return false;
+  return key === 'MaxNodeCount'
+    ? Number(noted) > Number(desired ?? 0) && Number(noted) <= mostNodes
+    : noted !== desired;
+}
 
 function missingIn(
   from: ConfContent,

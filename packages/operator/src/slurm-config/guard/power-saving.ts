@@ -9,6 +9,9 @@ import type { Change } from './slurm-work.ts';
 /** Slurm's own, where the key is missing. */
 const shortest = 60;
 
+/** What Slurm runs to wake and stop a node of the operator: nothing. */
+export const powerProgram = '/bin/true';
+
 /** What power saving consists of. */
 export const powerSavingKeys = [
   'ResumeProgram',

@@ -20,7 +20,7 @@ export interface Remains {
 export type HeldName = Pick<Hold, 'kind' | 'name'>;
 
 /** Slurm's own limit of MaxNodeCount. */
-const mostNodes = 65_533;
+export const mostNodes = 65_533;
 
 export function recoverInForce({ text, desired, held, slurm, port }: Remains): string {
   const base = text ?? desired;

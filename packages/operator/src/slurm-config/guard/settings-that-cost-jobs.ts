@@ -2,7 +2,7 @@
 import { port } from '@slurm-operator/api';
 import type { ConfContent } from './conf-content.ts';
 import { describeJobs, type Hold, heldJobs, noJobs } from './hold.ts';
-import { powerSavingHolds, powerSavingKeys } from './power-saving.ts';
+import { powerProgram, powerSavingHolds, powerSavingKeys } from './power-saving.ts';
 import type { Change, WorkJob } from './slurm-work.ts';
 
 export interface HeldSetting {
@@ -89,8 +89,10 @@ export function settingsThatJobsNeed({ settings }: ConfContent): Map<string, str
   const costly = costlyKeys
     .filter(({ key }) => !ofThatDaemon.includes(key))
     .map(({ key, fallback = '' }) => [key, settings.get(key.toLowerCase()) ?? fallback] as const);
-  // Without ResumeProgram no node is woken, and SchedulerParameters mean something else.
-  const powerSaving = settings.has('resumeprogram') ? powerSavingKeys : [];
+  // Without ResumeProgram no node is woken, and SchedulerParameters mean something else. A program that the operator does not write
+  // itself belongs to the specification: slurmctld must not run one because it stands in a note.
+  const isOurs = ['resumeprogram', 'suspendprogram'].every((key) => settings.get(key) === powerProgram);
+  const powerSaving = isOurs ? powerSavingKeys : [];
   const others = ['MaxNodeCount', ...powerSaving].map(
     (key) => [key, settings.get(key.toLowerCase()) ?? ''] as const,
   );

@@ -5,6 +5,7 @@ import type { Read } from '../../objects/read.ts';
 import { servesHttp } from '../../objects/slurm-version.ts';
 import { clusterNameOf, controllerReplicas, wantedSlurmctldPort } from '../../objects/slurmctld-endpoints.ts';
 import { type ConfSection, type RenderedConf, renderConf } from '../conf-file.ts';
+import { powerProgram } from '../guard/power-saving.ts';
 import { type ConfRecord, field, remainder, type Setting, setting } from '../setting.ts';
 import { slurmSetName } from './slurmd-conf.ts';
 import { autoscaledPrefixes, waitForNodesFile } from './wait-for-nodes.ts';
@@ -199,8 +200,8 @@ function powerSaving(sets: readonly Read<NodeSet>[]): ConfSection[] {
     {
       title: 'POWER SAVING',
       settings: [
-        setting('ResumeProgram', '/bin/true'),
-        setting('SuspendProgram', '/bin/true'),
+        setting('ResumeProgram', powerProgram),
+        setting('SuspendProgram', powerProgram),
         setting('ResumeTimeout', Math.ceil(longest / 1000) + 60),
         setting('SuspendTimeout', suspendTimeout),
         setting('SuspendTime', tenYears),

@@ -110,7 +110,7 @@ export function planController(
   const nodeSetWait = awaitNodeSets(input, evidence, memory.awaited, now);
   const pause = Math.max(pauseBefore(configHash, memory, now), nodeSetWait.left);
   const mayEnforce = enforceAction(decision, pause);
-  const inForce = mayEnforce === undefined ? evidence.inForce?.text : config?.data?.['slurm.conf'];
+  const inForce = mayEnforce === undefined ? textInForce(evidence) : config?.data?.['slurm.conf'];
   const notes = planStateNotes(input, inForce, evidence, memory.notes, now);
   // What slurmctld reads is noted before: with a crash in between the note has too much, never too little.
   const noteActions = notes.write.map(noteState);
@@ -187,6 +187,10 @@ export function planController(
     now,
   };
 }
+
+/** A note that is written while the first start still waits for NodeSets would say that their partitions are not needed. */
+const textInForce = ({ inForce, keptState }: ConfigEvidence): string | undefined =>
+  keptState === undefined ? inForce?.text : undefined;
 
 /** When slurmctld may last have been told to run a PrologSlurmctld. Before an operator started it may have been. */
 function lastProlog({ inForce }: ConfigEvidence, { prologSeenAt }: ControllerMemory, now: number): number {

@@ -1,9 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { aController, aNodeSet } from '../../../../testing/objects.ts';
+import { aController, aNodeSet, operatorDefaults, podFacts } from '../../../../testing/objects.ts';
 import { currentStatefulSet, observedController } from '../../../../testing/observed-controller.ts';
 import { noteOfState } from '../../../slurm-config/guard/kept-state.ts';
 import { noEvidence } from './config-hold.ts';
+import { emptyControllerMemory } from './memory.ts';
+import { planController } from './plan.ts';
+import { desiredSlurmConf } from './render.ts';
 import {
   type AwaitedNodeSets,
   awaitNodeSets,
@@ -78,6 +81,52 @@ test('the claim of a user, which is not in the cache, is written once', () => {
     1,
     'it may be another one',
   );
+});
+
+test('a claim that was restored without labels, which is not in the cache either, is written once', () => {
+  const write = (over: object, memory = new Map(), at = now) =>
+    planStateNotes(observedController({ volume: unlabelled, ...over }), conf, {}, memory, at).write;
+  const unlabelled = { ...volume(undefined), claims: [] };
+  const pods = [podFacts({})];
+  assert.deepEqual(write({ pods }), [{ claim, value }]);
+  assert.deepEqual(write({}), [], 'the claim of a new cluster does not exist yet');
+  assert.deepEqual(
+    write({ pods, volume: { ...unlabelled, template: undefined } }),
+    [],
+    'there is no such claim',
+  );
+  const written = withWrittenNotes(new Map(), [{ claim, value, at: now }]);
+  assert.deepEqual(write({ pods }, new Map(written), now + 60_000), []);
+  assert.equal(write({ pods }, new Map(written), now + 7_200_000).length, 1);
+});
+
+test('a state is not noted while its first start waits for NodeSets: the note would end that wait', () => {
+  const observed = observedController({ statefulSet: { ...currentStatefulSet, exists: false } });
+  const text = desiredSlurmConf(observed, operatorDefaults) ?? '';
+  const kept = { claim, note: undefined };
+  const evidence = { inForce: { text, owners: {} }, slurm: noEvidence.slurm, keptState: kept };
+  const plan = (memory: typeof emptyControllerMemory, at: number) =>
+    planController(
+      {
+        ...observed,
+        evidence,
+        liveStatefulSet: undefined,
+        hasConfig: false,
+        observationProblems: [],
+        memory,
+      },
+      operatorDefaults,
+      at,
+    );
+  const noted = (actions: readonly { type: string }[]) =>
+    actions.filter(({ type }) => type === 'NoteState').length;
+  const first = plan(emptyControllerMemory, now);
+  assert.match(first.problems[0]?.reason ?? '', /StateKept/);
+  assert.equal(first.enforce, undefined);
+  assert.equal(noted(first.actions), 0);
+  const last = plan(first.memory, now + 30_000);
+  assert.notEqual(last.enforce, undefined);
+  assert.equal(noted(last.actions), 1);
 });
 
 test('the first start with an unnoted state waits until no more NodeSets come, three minutes at most', () => {

@@ -50,7 +50,7 @@ export interface StateNotes {
 
 /** What is to be written, with this slurm.conf in force. */
 export function planStateNotes(
-  { controller, volume, statefulSet }: ObservedController,
+  { controller, volume, statefulSet, pods }: ObservedController,
   slurmConf: string | undefined,
   { keptState }: Pick<ConfigEvidence, 'keptState'>,
   written: WrittenNotes,
@@ -67,13 +67,16 @@ export function planStateNotes(
     const { problem, at } = before(claim) ?? { at: 0 };
     return problem !== undefined && now < at + refusedAgainAfter ? [{ claim, problem, at }] : [];
   });
-  // A claim of the user has no label of ours, so it is not in the cache.
+  // A claim of the user, or one that was restored by hand, has no label of ours, so it is not in the cache.
   const cached = new Map(volume.claims.map(({ name, noted = null }) => [name, noted]));
   if (keptState !== undefined) cached.set(keptState.claim, keptState.note ?? null);
-  const isDue = (claim: string): boolean =>
-    controller.spec.persistence.existingClaim && keptState === undefined
-      ? now >= (before(claim)?.at ?? 0) + writeAgainAfter
-      : cached.has(claim) && cached.get(claim) !== value;
+  const isDue = (claim: string): boolean => {
+    if (cached.has(claim)) return cached.get(claim) !== value;
+    if (keptState !== undefined) return false;
+    // Where there is a pod, there is its claim.
+    const exists = controller.spec.persistence.existingClaim || (volume.template && pods.length > 0);
+    return Boolean(exists) && now >= (before(claim)?.at ?? 0) + writeAgainAfter;
+  };
   return {
     write: stateClaims(controller)
       .filter((claim) => isDue(claim) && !refused.some((one) => one.claim === claim))
@@ -144,6 +147,6 @@ export function awaitNodeSets(
   const left = Math.min(awaited.quietSince + quietFor, awaited.since + atMost) - now;
   // A clock that was set back must not hold the start.
   if (left <= 0 || left > quietFor) return { awaited, left: 0, problems: [] };
-  const message = `slurmctld starts ${quietFor / 1000} s after the last NodeSet was created, because PersistentVolumeClaim ${keptState.claim} has the state of an earlier slurmctld and no note of its partitions: Slurm ends pending jobs whose partition is missing when it starts. Create all NodeSets now.`;
+  const message = `slurmctld starts ${quietFor / 1000} s after the last NodeSet was created, because PersistentVolumeClaim ${keptState.claim} may have the state of an earlier slurmctld and has no note of its partitions: Slurm ends pending jobs whose partition is missing when it starts. Create all NodeSets now.`;
   return { awaited, left, problems: [{ reason: 'StateKept', message, passing: true }] };
 }
