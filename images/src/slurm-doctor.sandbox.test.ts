@@ -73,6 +73,12 @@ for (const version of slurmVersions) {
 
     const both = await explains([wide], /E2 [\s\S]*F2 [\s\S]*worker-1 \("new disk"\)/, 1);
     assert.doesNotMatch(both, /Not checked/);
+    // Of an array that waits Slurm has one record; a task of another number has none.
+    const array = await submit('alice', '--array=3-9%2', '-N', '2', '--exclusive', '--wrap', 'true');
+    await explains([`${array}_4`], new RegExp(`^job ${array} · [^\n]*PENDING`), 1);
+    const none = await doctor('alice', `${array}_1`);
+    assert.deepEqual([none.exitCode, none.stdout], [2, '']);
+    assert.match(none.stderr, new RegExp(`does not know job ${array}_1:`));
     const unknown = await doctor('alice', '99999');
     assert.equal(unknown.exitCode, 2);
     assert.match(unknown.stderr, /^slurm-doctor: Slurm does not know job 99999: .*\n$/);

@@ -85,17 +85,18 @@ for (const release of ['26.05', '24.11'] as const)
       const cleared = Object.fromEntries(Object.keys(full).map((field) => [field, null]));
       await stage.create('leaves', full);
       await stage.ready('leaves');
-      const rowOf = async (name: string) =>
-        (await mini.run('sacctmgr', '-nP', 'show', 'qos', name, 'format=all'))
-          .replaceAll(name, '<name>')
-          .replace(/\|\d+\|/, '|<id>|');
+      const leaves =
+        'Descr,Priority,Flags,Preempt,PreemptMode,PreemptExemptTime,GraceTime,UsageFactor,UsageThreshold,LimitFactor,GrpJobs,GrpJobsAccrue,GrpSubmit,GrpTRES,GrpTRESMins,GrpTRESRunMins,GrpWall,MaxJobsPU,MaxJobsAccruePU,MaxSubmitPU,MaxTRESPU,MaxTRESRunMinsPU,MaxJobsPA,MaxJobsAccruePA,MaxSubmitPA,MaxTRESPA,MaxTRESRunMinsPA,MaxTRES,MaxTRESPerNode,MaxTRESMins,MaxWall,MinTRES,MinPrioThreshold';
+      const rowOf = (name: string) => shown(name, leaves);
       await stage.create('fresh-full', full);
       await stage.ready('fresh-full');
+      assert.match(await rowOf('leaves'), /full\|7\|.*NoDecay.*cpu=4.*cpu=8.*cpu=9.*cpu=11/);
       assert.equal(await rowOf('leaves'), await rowOf('fresh-full'));
       await stage.edit('leaves', { ...cleared, priority: 3 });
       await stage.ready('leaves');
       await stage.create('fresh', { priority: 3 });
       await stage.ready('fresh');
+      assert.match(await rowOf('leaves'), /^[^|]*\|3\|/);
       assert.equal(await rowOf('leaves'), await rowOf('fresh'));
     });
 
