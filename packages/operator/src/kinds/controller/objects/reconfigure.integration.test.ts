@@ -12,12 +12,16 @@ import { reconfigureContainer } from './reconfigure.ts';
 
 const running: { readonly process: ChildProcess; readonly directory: string }[] = [];
 afterEach(async () => {
-  for (const { process, directory } of running.splice(0)) {
-    const ended = once(process, 'exit');
-    process.kill('SIGTERM');
-    await ended;
-    await rm(directory, { recursive: true });
-  }
+  const all = running.splice(0);
+  // With what the script has started: a nap of it would write into a folder that is being removed. Their output closes with the last one.
+  await Promise.all(
+    all.map(async ({ process: child }) => {
+      const closed = once(child, 'close');
+      if (child.pid !== undefined) process.kill(-child.pid, 'SIGTERM');
+      await closed;
+    }),
+  );
+  for (const { directory } of all) await rm(directory, { recursive: true });
 });
 
 interface Past {
@@ -100,7 +104,11 @@ esac`;
   const hasty = script.replace('SECONDS + 60', 'SECONDS + 1').replace('SECONDS + 180', `SECONDS + ${listed}`);
   assert.ok(!hasty.includes('SECONDS + 60'), 'a minute is too long for a test');
   const env = { PATH: `${bin}:${process.env['PATH'] ?? ''}` };
-  const child = spawn('/bin/bash', ['-c', hasty], { env, stdio: ['ignore', 'pipe', 'pipe'] });
+  const child = spawn('/bin/bash', ['-c', hasty], {
+    env,
+    stdio: ['ignore', 'pipe', 'pipe'],
+    detached: true,
+  });
   running.push({ process: child, directory });
   let output = '';
   child.stdout.setEncoding('utf8').on('data', (text: string) => {
