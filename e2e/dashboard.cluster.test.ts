@@ -19,6 +19,7 @@ import {
 } from './src/browser/dashboard-stage.ts';
 import { type OpenBrowser, openBrowser } from './src/browser/open-browser.ts';
 import { needsThisMachine } from './src/given/given-cluster.ts';
+import { until } from './src/until.ts';
 
 const at = `/c/${slurmNamespace}/slurm`;
 const screens = process.env['SCREENS'];
@@ -142,8 +143,16 @@ describe('the dashboard with real Slurm', {
       data: { script, description: 'On both nodes' },
     });
     const page = await logIn('alice');
-    await page.goto(`${at}/submit`);
-    await page.getByLabel('Begin with a template').selectOption('two-nodes');
+    // The dashboard keeps the list of templates for 15 s, and the page reads it when it is opened.
+    const template = page.getByLabel('Begin with a template');
+    await until('the template is offered', async () => {
+      await page.goto(`${at}/submit`);
+      return template.waitFor({ timeout: 3_000 }).then(
+        () => true,
+        () => false,
+      );
+    });
+    await template.selectOption('two-nodes');
     await page.getByText('On both nodes').waitFor();
     await page.getByLabel('Directory').fill('/tmp');
     await page.getByRole('button', { name: 'Submit', exact: true }).click();
