@@ -102,7 +102,8 @@ const reasonTexts = {
     group: 'inProgress',
     meaning:
       'The Slurm record of a removed worker stays, drained, because a pending job requests that worker by name (`--nodelist`), or a feature that no other node has (`--constraint`). Slurm would end or hold the job without it.',
-    advice: 'Scale out again, or cancel the jobs that the message names.',
+    advice:
+      'Do what the message says: scale out again, give another node the feature, or cancel the jobs that it names.',
   },
   RestartHeld: {
     group: 'inProgress',

@@ -46,4 +46,8 @@ test('the message names the node, the job and what to do', () => {
     /^Slurm node w-1 stays.*job 7 asks for it by name.*scancel 7/,
   );
   assert.equal(describeKept([{ name: 'w-1', jobs: [], why: 'unknown' }]), undefined);
+  assert.match(
+    describeKept([{ name: 'w-1', jobs: ['7'], why: 'feature', slotWaits: true }]) ?? '',
+    /Its next worker has other features, and is created once another node has that feature.*scancel 7/,
+  );
 });

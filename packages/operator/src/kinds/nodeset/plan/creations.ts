@@ -18,7 +18,7 @@ interface Obstacle {
   readonly until: number | undefined;
 }
 
-/** `outdated`: records of predecessors that this plan drains or deletes. */
+/** `outdated`: records of predecessors that this plan drains or deletes, or keeps for a pending job until it no longer needs them. */
 export function planCreations(
   observed: Observed,
   vacant: readonly Slot[],

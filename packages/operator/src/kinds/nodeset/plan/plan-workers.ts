@@ -68,9 +68,10 @@ export function planWorkers(observed: Observed, now: number): WorkerPlan {
   const records = recordActions({ ...current, workers: waitedFor }, slots);
 
   // 6. Fill the vacant slots; at the very end of a deletion the NodeSet itself is released.
-  const outdated = new Set(
-    records.actions.flatMap((action) => ('slurmName' in action ? action.slurmName : [])),
-  );
+  const outdated = new Set([
+    ...records.actions.flatMap((action) => ('slurmName' in action ? action.slurmName : [])),
+    ...records.kept.flatMap(({ name, slotWaits }) => (slotWaits === true ? name : [])),
+  ]);
   const creations = planCreations(current, slots.vacant, outdated, now);
   const finished = slots.vacant.length === 0 && isFinished(current, waitedFor, records);
 

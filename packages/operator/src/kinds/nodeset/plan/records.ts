@@ -34,10 +34,9 @@ export function recordActions(observed: Observed, slots: SlotPlan): RecordPlan {
   // Those machines belong to an older NodeSet, which waits until these records are gone.
   for (const { slurmName } of observed.workers) yielded.delete(slurmName);
   for (const name of yielded) wanted.delete(name);
-  // A record that is replaced at once by that of its successor is missing for a moment only, and the guard lets nothing restart meanwhile.
   const replaced = new Set(
     slots.vacant
-      .map((slot) => slurmNameOf(slot, observed))
+      .map((slot) => slurmNameOf(slot, observed) ?? '')
       .filter((name) => isOutdatedRecord(name, observed)),
   );
   const machines = new Set(observed.nodes.values().map((node) => node.workerHostname));
@@ -70,10 +69,7 @@ export function recordActions(observed: Observed, slots: SlotPlan): RecordPlan {
         reason: `${reasonPrefix}the worker behind this node is gone`,
       });
   }
-  const kept = keptRecords(
-    deletable.filter(({ name }) => !replaced.has(name)),
-    observed,
-  );
+  const kept = keptRecords(deletable, observed, replaced);
   const stays = new Set(kept.map(({ name }) => name));
   const deleted = deletable.filter(({ name }) => !stays.has(name));
   actions.push(...deleted.map(({ name }): WorkerAction => ({ kind: 'delete-record', slurmName: name })));

@@ -33,6 +33,8 @@ export function progressing(observed: Observed, plan: WorkerPlan, counts: Counts
       reason: 'WaitingForWindow',
       message: `The update waits for the maintenance window ${observed.update.reservation ?? ''}. ${rollout}`,
     };
+  const awaited = describeKept(plan.keptRecords.filter(({ slotWaits }) => slotWaits === true));
+  if (awaited !== undefined) return { type, status: 'True', reason: 'RecordsKept', message: awaited };
   if (counts.replicas !== counts.desired) {
     return {
       type,

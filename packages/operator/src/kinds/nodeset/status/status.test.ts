@@ -24,6 +24,22 @@ test('a NodeSet at rest is Ready, Idle, not Degraded, and its keys are current',
   assert.equal(KeysCurrent?.status, 'True');
 });
 
+test('a worker that waits for a pending job of its predecessor: the job is named', () => {
+  const record = { flags: new Set(['DRAIN']), reason: 'slurm-operator: going', features: ['old'] };
+  const { Progressing } = conditions(
+    observed([], [slurmNode(0, record)], {
+      replicas: 1,
+      features: ['new'],
+      pendingNeeds: { kind: 'known', jobs: [{ id: '7', nodes: [], features: ['old'] }] },
+    }),
+  );
+  assert.equal(Progressing?.reason, 'RecordsKept');
+  assert.match(
+    Progressing?.message ?? '',
+    /^Slurm node w-0 stays.*job 7.*Its next worker has other features/,
+  );
+});
+
 test('a worker that has not loaded a new key is counted in KeysCurrent', () => {
   const note = 'slinky.slurm.net/slurm-key-hash';
   const given = observed(
