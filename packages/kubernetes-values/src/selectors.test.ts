@@ -64,7 +64,10 @@ const key = fc.constantFrom('a', 'b', 'example.org/c');
 const value = fc.constantFrom('', 'x', 'y', '7');
 const rule: fc.Arbitrary<SelectorRule> = fc.oneof(
   fc.record({ key, operator: fc.constantFrom('Exists', 'DoesNotExist') }),
-  fc.record({ key, operator: fc.constantFrom('In', 'NotIn'), values: fc.array(value, { minLength: 1 }) }),
+  // A real server writes the list [''] as (), which it does not read back either.
+  fc
+    .record({ key, operator: fc.constantFrom('In', 'NotIn'), values: fc.array(value, { minLength: 1 }) })
+    .filter(({ values }) => values.length > 1 || values[0] !== ''),
 );
 const labelled = fc.dictionary(key, value);
 

@@ -46,7 +46,13 @@ for (const version of ['26.05', '24.11'] as const)
     await configure('0');
     await inBox(background, '/cluster/state/reconfigure', command?.at(-1) ?? '');
     await inBox(background, '/cluster/state/submissions', submissions);
+    const started = async () => Number(await inBox(`grep -cE '(Allocate|Started) JobId' ${log} || true`));
     for (let round = 1; round <= rounds; round += 1) {
+      const before = await started();
+      await waitUntil('jobs to start', async () => (await started()) > before, {
+        timeoutMs: 60_000,
+        intervalMs: 100,
+      });
       await configure(`${round}`);
       await waitUntil(
         `configuration ${round} to be told`,
