@@ -23,6 +23,11 @@ const chosen = (wanted === undefined ? Object.keys(tiers) : [wanted]) as Tier[];
 const only = process.env['ONLY'] ?? '';
 const narrowed = wanted !== undefined || only !== '';
 
+if (chosen.every((tier) => testFiles(tier, only).length === 0)) {
+  console.error(`ONLY=${only} is in the path of no test file of ${wanted ?? 'any tier'}: nothing was run`);
+  process.exit(2);
+}
+
 /** Only a tier that was asked for by name: a KUBECONFIG that happens to be set is not consent. */
 const kubeconfig = wanted === 'cluster' ? (process.env['KUBECONFIG'] ?? '') : '';
 const givenRun = kubeconfig === '' ? undefined : await openGiven();
