@@ -29,15 +29,17 @@ describe('a cluster that is installed again', {
 }, () => {
   let stage: HelmStage;
 
+  const imageOf = (part: string): object => (stage.images as Record<string, object>)[part] ?? {};
   const values = (replicas: number) => ({
     ...smallMachine,
     ...stage.images,
     controller: {
       ...smallMachine.controller,
+      ...imageOf('controller'),
       persistence: { resources: { requests: { storage: '1Gi' } } },
     },
     jwtKey: { annotations: { 'slinky.slurm.net/token-users': 'root' } },
-    accounting: { enabled: true },
+    accounting: { ...imageOf('accounting'), enabled: true },
     nodesets: {
       compute: {
         replicas,

@@ -20,7 +20,7 @@ import type { SlurmSurvey } from '../../slurm-config/guard/slurm-work.ts';
 import type { ControllerNote } from './plan/memory.ts';
 import type { ControllerAction, ControllerInput, ControllerPlan } from './plan/plan.ts';
 import type { KeyNotice } from './plan/slurmctld-pods.ts';
-import { type StateNote, stateNoteAnnotation } from './plan/state-note.ts';
+import { type NotedState, type StateNote, stateNoteAnnotation } from './plan/state-note.ts';
 import type { Resize } from './plan/state-volume.ts';
 import type { WantedSecret } from './plan/wanted-keys.ts';
 import { syncServiceMonitor } from './service-monitors.ts';
@@ -68,9 +68,7 @@ export class ControllerActor {
       }
       case 'NoteState': {
         const written = await noteState(client, namespace, action.state, signal);
-        if (written !== undefined)
-          note({ type: 'state-noted', ...action.state, ...written, at: clock.now() });
-        return;
+        return note({ type: 'state-noted', ...action.state, ...written, at: clock.now() });
       }
       case 'Sync': {
         const isKindAbsent = (await syncServiceMonitor(controller, client, signal)) === 'absent';
@@ -161,13 +159,13 @@ async function resize(
   return undefined;
 }
 
-/** A refusal is an answer: the configuration is put in force all the same. Undefined: there is no claim yet. */
+/** A refusal is an answer: the configuration is put in force all the same. */
 export async function noteState(
   client: Client,
   namespace: string,
   { claim, value }: StateNote,
   signal: AbortSignal,
-): Promise<{ readonly refused?: string } | undefined> {
+): Promise<Pick<NotedState, 'refused' | 'missing'>> {
   const body = { metadata: { annotations: { [stateNoteAnnotation]: value } } };
   try {
     await client.mergePatch(persistentVolumeClaims, { namespace, name: claim }, body, { signal });
@@ -175,7 +173,7 @@ export async function noteState(
     // A webhook that gives no code refuses with 400.
     if (isRefusal(error) || error instanceof BadRequestError) return { refused: explain(error) };
     if (!(error instanceof NotFoundError)) throw error;
-    return undefined;
+    return { missing: true };
   }
   return {};
 }

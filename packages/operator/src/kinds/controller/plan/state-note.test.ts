@@ -10,6 +10,7 @@ import { desiredSlurmConf } from './render.ts';
 import {
   type AwaitedNodeSets,
   awaitNodeSets,
+  missingAgainAfter,
   planStateNotes,
   refusedAgainAfter,
   withWrittenNotes,
@@ -81,6 +82,16 @@ test('the claim of a user, which is not in the cache, is written once', () => {
     1,
     'it may be another one',
   );
+});
+
+test('a claim of a user that does not exist is looked for every half minute, not in every reconcile', () => {
+  const controller = aController({ persistence: { enabled: true, existingClaim: 'mine' } });
+  const observed = observedController({ controller });
+  const written = withWrittenNotes(new Map(), [{ claim: 'mine', value, at: now, missing: true }]);
+  const soon = planStateNotes(observed, conf, {}, written, now + 1_000);
+  assert.deepEqual([soon.write, soon.againAt], [[], [now + missingAgainAfter]]);
+  const later = planStateNotes(observed, conf, {}, written, now + missingAgainAfter);
+  assert.deepEqual(later.write, [{ claim: 'mine', value }]);
 });
 
 test('a claim that was restored without labels, which is not in the cache either, is written once', () => {

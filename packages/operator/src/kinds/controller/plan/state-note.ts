@@ -36,10 +36,14 @@ interface WrittenNote {
   readonly at: number;
   /** Kubernetes refused it. */
   readonly problem?: Problem;
+  /** There was no such claim. */
+  readonly missing?: boolean;
 }
 
-/** A claim that is not in the cache may have been replaced. */
+/** A claim that is not in the cache may have been replaced, */
 const writeAgainAfter = 3_600_000;
+/** or exists by now. */
+export const missingAgainAfter = 30_000;
 export const refusedAgainAfter = 300_000;
 
 export interface StateNotes {
@@ -73,16 +77,23 @@ export function planStateNotes(
   const isDue = (claim: string): boolean => {
     if (cached.has(claim)) return cached.get(claim) !== value;
     if (keptState !== undefined) return false;
-    // Where there is a pod, there is its claim.
-    const exists = controller.spec.persistence.existingClaim || (volume.template && pods.length > 0);
-    return Boolean(exists) && now >= (before(claim)?.at ?? 0) + writeAgainAfter;
+    return mayExist && now >= againAt(claim);
   };
+  // Where there is a pod, there is its claim.
+  const mayExist = Boolean(controller.spec.persistence.existingClaim || (volume.template && pods.length > 0));
+  const againAt = (claim: string): number => {
+    const { at, missing = false } = before(claim) ?? { at: 0 };
+    return at + (missing ? missingAgainAfter : writeAgainAfter);
+  };
+  const missing = stateClaims(controller).filter(
+    (claim) => mayExist && !cached.has(claim) && before(claim)?.missing === true,
+  );
   return {
     write: stateClaims(controller)
       .filter((claim) => isDue(claim) && !refused.some((one) => one.claim === claim))
       .map((claim) => ({ claim, value })),
     problems: refused.map(({ problem }) => problem),
-    againAt: refused.map(({ at }) => at + refusedAgainAfter),
+    againAt: [...refused.map(({ at }) => at + refusedAgainAfter), ...missing.map(againAt)],
   };
 }
 
@@ -92,19 +103,20 @@ export function withWrittenNotes(written: WrittenNotes, notes: readonly NotedSta
   return new Map([
     ...written,
     ...notes.map(
-      ({ claim, value, at, refused }) =>
+      ({ claim, value, at, refused, missing = false }) =>
         [
           claim,
-          { value, at, ...(refused === undefined ? {} : { problem: noteRefused(claim, refused) }) },
+          { value, at, missing, ...(refused === undefined ? {} : { problem: noteRefused(claim, refused) }) },
         ] as const,
     ),
   ]);
 }
 
-/** A note that was written, or that Kubernetes refused. */
+/** A note that was written, that Kubernetes refused, or whose claim does not exist. */
 export interface NotedState extends StateNote {
   readonly at: number;
   readonly refused?: string;
+  readonly missing?: boolean;
 }
 
 export const noteRefused = (claim: string, why: string): Problem => ({
