@@ -4,6 +4,7 @@ import type { Decision } from '../../declared/decide.ts';
 import type { FieldChange } from '../../declared/fields.ts';
 import { changeLines } from '../../declared/stored.ts';
 import type { Problem } from '../../framework/status/conditions.ts';
+import { unreachableDatabase, unreadDatabase } from '../../slurm-connection/row-problems.ts';
 import { accountName, placeOf, type RowId } from './fields.ts';
 import type { ObservedAccount } from './observe.ts';
 
@@ -11,33 +12,20 @@ const most = 5;
 
 /** Why nothing can be decided. */
 export function blockOf(observed: ObservedAccount): Problem | undefined {
-  const { account, accountingExists, controllers, rows, qos, conflict } = observed;
+  const { account, rows, qos, conflict } = observed;
   const { namespace } = account.metadata;
-  const { name } = account.spec.accountingRef;
-  if (!accountingExists)
-    return {
-      reason: 'AccountingNotFound',
-      message: `Accounting ${name} does not exist in namespace ${namespace}: create it, or delete this object and create one with another accountingRef.`,
-    };
-  if (conflict !== undefined)
-    return {
-      reason: 'NameConflict',
-      message: `Account ${conflict} is older and declares account ${accountName(account)} of the same Accounting: delete one of the two.`,
-    };
-  if (controllers.length === 0)
-    return {
-      reason: 'DatabaseUnknown',
-      message: `no Controller in namespace ${namespace} has accountingRef.name "${name}": the operator reaches the database through the slurmrestd of one.`,
-    };
+  const block = unreachableDatabase(
+    { ...observed, namespace, accounting: account.spec.accountingRef.name },
+    conflict &&
+      `Account ${conflict} is older and declares account ${accountName(account)} of the same Accounting: delete one of the two.`,
+  );
+  if (block !== undefined) return block;
   return rows.kind === 'unknown' || qos.kind === 'unknown' ? databaseUnknown(observed) : undefined;
 }
 
 export function databaseUnknown({ account, rows, qos }: ObservedAccount): Problem {
-  const why = [rows, qos].flatMap((list) => (list.kind === 'unknown' ? [list.why] : []));
-  return {
-    reason: 'DatabaseUnknown',
-    message: `the accounting database of Accounting ${account.spec.accountingRef.name} cannot be read${why.length > 0 ? ` (${why[0]})` : ''}: nothing is changed in it until it can.`,
-  };
+  const [why] = [rows, qos].flatMap((list) => (list.kind === 'unknown' ? [list.why] : []));
+  return unreadDatabase(account.spec.accountingRef.name, why);
 }
 
 export const missingCluster = ({ account }: ObservedAccount, cluster: string): Problem => ({

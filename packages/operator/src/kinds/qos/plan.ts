@@ -7,6 +7,7 @@ import type { CustomAction } from '../../framework/actions.ts';
 import type { Plan } from '../../framework/define-reconciler.ts';
 import type { Problem } from '../../framework/status/conditions.ts';
 import { rowsPeriod } from '../../slurm-connection/accounting-rows.ts';
+import { unreachableDatabase, unreadDatabase } from '../../slurm-connection/row-problems.ts';
 import { desiredFields, rowFields, rowName, unsetFields } from './fields.ts';
 import type { ObservedQos } from './observe.ts';
 
@@ -111,31 +112,19 @@ function planDeletion(observed: ObservedQos, now: number): QosPlan {
 
 /** Why nothing can be decided. */
 function blockOf(observed: ObservedQos): Problem | undefined {
-  const { qos, accountingExists, controllers, rows, conflict } = observed;
+  const { qos, rows, conflict } = observed;
   const { namespace } = qos.metadata;
-  const { name } = qos.spec.accountingRef;
-  if (!accountingExists)
-    return {
-      reason: 'AccountingNotFound',
-      message: `Accounting ${name} does not exist in namespace ${namespace}: create it, or delete this object and create one with another accountingRef.`,
-    };
-  if (conflict !== undefined)
-    return {
-      reason: 'NameConflict',
-      message: `QualityOfService ${conflict} is older and declares QOS ${rowName(qos)} of the same Accounting: delete one of the two.`,
-    };
-  if (controllers.length === 0)
-    return {
-      reason: 'DatabaseUnknown',
-      message: `no Controller in namespace ${namespace} has accountingRef.name "${name}": the operator reaches the database through the slurmrestd of one.`,
-    };
+  const block = unreachableDatabase(
+    { ...observed, namespace, accounting: qos.spec.accountingRef.name },
+    conflict &&
+      `QualityOfService ${conflict} is older and declares QOS ${rowName(qos)} of the same Accounting: delete one of the two.`,
+  );
+  if (block !== undefined) return block;
   return rows.kind === 'unknown' ? databaseUnknown(observed) : undefined;
 }
 
-const databaseUnknown = ({ qos, rows }: ObservedQos): Problem => ({
-  reason: 'DatabaseUnknown',
-  message: `the accounting database of Accounting ${qos.spec.accountingRef.name} cannot be read${rows.kind === 'unknown' ? ` (${rows.why})` : ''}: nothing is changed in it until it can.`,
-});
+const databaseUnknown = ({ qos, rows }: ObservedQos): Problem =>
+  unreadDatabase(qos.spec.accountingRef.name, rows.kind === 'unknown' ? rows.why : undefined);
 
 const missingPreempted = (names: readonly string[]): Problem => ({
   reason: 'QosNotFound',
